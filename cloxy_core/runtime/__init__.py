@@ -1,0 +1,1 @@
+"""Clock, paths and worker threads."""

@@ -1,0 +1,1 @@
+"""What Cloxy does, one module a use case."""

@@ -1,0 +1,1 @@
+"""The one record of truth: SQLite, its schema and its single writer."""

@@ -1,0 +1,1 @@
+"""The doors: HTTP now, MCP later."""

@@ -1,0 +1,1 @@
+"""Services that one plugin may use of another."""

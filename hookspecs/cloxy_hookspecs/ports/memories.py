@@ -1,0 +1,85 @@
+"""Reading, writing and forgetting memories."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from cloxy_hookspecs.types.memory import Draft, Forgotten, Stored
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSummary:
+    """One project: its path, how much there is of it, and when (milliseconds UTC)."""
+
+    project: str
+    memories: int
+    sessions: int
+    first_seen: int | None
+    last_seen: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStats:
+    """Counts of the whole store.
+
+    Attributes:
+        memories: active memories.
+        passages: active passages.
+        indexes: passages by index channel.
+        sources: memories by first segment of the source label.
+        redactions: secrets replaced since the database was made, by kind.
+    """
+
+    memories: int
+    passages: int
+    indexes: Mapping[str, int]
+    sources: Mapping[str, int]
+    redactions: Mapping[str, int]
+
+
+class MemoryReader(Protocol):
+    """Reads memories."""
+
+    async def projects(self) -> Sequence[ProjectSummary]:
+        """All projects, last seen first."""
+        ...
+
+    async def stats(self) -> MemoryStats:
+        """Counts of the whole store."""
+        ...
+
+
+class MemoryWriter(Protocol):
+    """Writes and forgets memories."""
+
+    async def remember(self, draft: Draft) -> Stored:
+        """Redact, chunk, store and index a text, durably.
+
+        Raises:
+            InputError: nothing is left to store after redaction and stripping.
+        """
+        ...
+
+    async def forget(self, memory_id: int) -> Forgotten:
+        """Remove a memory and every copy of its text, for good.
+
+        Raises:
+            NotFoundError: no such memory.
+        """
+        ...
+
+    async def forget_source(self, prefix: str, *, dry_run: bool = False) -> Forgotten:
+        """Remove the memories whose source label begins with these whole segments, for good.
+
+        Args:
+            prefix: `a:b` matches `a:b` and `a:b:c`, not `a:bc`.
+            dry_run: only count.
+
+        Raises:
+            InputError: the prefix is empty.
+        """
+        ...
+
+    async def reindex(self) -> Mapping[str, int]:
+        """Rebuild every index from the rows; passages by channel."""
+        ...

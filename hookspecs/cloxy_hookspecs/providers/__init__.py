@@ -1,0 +1,1 @@
+"""What plugins hand over, one module a topic."""

@@ -1,0 +1,125 @@
+"""Sources, parsers and chunkers."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from cloxy_hookspecs.context import HostContext
+from cloxy_hookspecs.providers.base import Provider
+from cloxy_hookspecs.types.ingest import (
+    Chunk,
+    Message,
+    ParseResult,
+    RawLine,
+    SourceFailure,
+    SourceItem,
+)
+
+
+class Source(Protocol):
+    """Finds readable things and reads them by byte offset. Runs on the `io` worker."""
+
+    def roots(self) -> Sequence[Path]:
+        """Folders that are watched, whether they exist or not."""
+        ...
+
+    def discover(
+        self, failures: list[SourceFailure], under: Path | None = None
+    ) -> Iterable[SourceItem]:
+        """Find what there is to read.
+
+        Args:
+            failures: gets what could not be looked at; discovery goes on.
+            under: only this file or folder, else all roots.
+        """
+        ...
+
+    def read(self, item: SourceItem, offset: int) -> Iterable[RawLine]:
+        r"""Lines from an offset to the end of the data, split at `\n` bytes only.
+
+        An unfinished last line comes last, with `finished` False. The file is opened without
+        following a link, and must still be the discovered regular file.
+
+        Raises:
+            OSError: it cannot be opened or read.
+        """
+        ...
+
+    def excerpt(self, item: SourceItem, start: int, end: int) -> bytes:
+        """The bytes of a range (shorter at the end of the data), to recognise a rewritten file.
+
+        Raises:
+            OSError: it cannot be opened or read.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceProvider(Provider):
+    """A kind of session log.
+
+    Attributes:
+        agent: name of the agent that writes these logs; part of a session's identity.
+        parser: name of the parser for its items.
+        chunker: name of the chunker for its messages.
+        origin: origin of the memories made from it.
+        create: makes the source.
+    """
+
+    agent: str
+    parser: str
+    chunker: str
+    origin: str
+    create: Callable[[HostContext], Source]
+
+
+class Parser(Protocol):
+    """Turns lines into messages. Runs on the `io` worker; never raises for bad input."""
+
+    def parse(
+        self, item: SourceItem, lines: Iterable[RawLine], state: Mapping[str, object]
+    ) -> ParseResult:
+        """Parse a run of lines.
+
+        Args:
+            item: where they come from.
+            lines: lines in order, all from one item.
+            state: what the last run of this item returned as `state`; empty at its start.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParserProvider(Provider):
+    """A format of session logs."""
+
+    create: Callable[[HostContext], Parser]
+
+
+class Chunker(Protocol):
+    """Packs messages into chunks. Pure; runs on the `io` worker."""
+
+    def pack(self, new: Sequence[Message], tail: str | None) -> Sequence[Chunk]:
+        """Pack messages of one session, in order.
+
+        Args:
+            new: messages that are not in the tail.
+            tail: content of the session's open chunk; None when it has none.
+
+        Returns:
+            Chunks in order; only the last may be open, only the first may continue the tail.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkerProvider(Provider):
+    """A way to pack messages.
+
+    Attributes:
+        target: characters that a chunk aims at.
+    """
+
+    target: int
+    create: Callable[[HostContext], Chunker]

@@ -1,0 +1,10 @@
+"""The hook specifications, one class a topic."""
+
+from cloxy_hookspecs.specs.ingest import IngestSpecs
+from cloxy_hookspecs.specs.platform import PlatformSpecs
+from cloxy_hookspecs.specs.recall import RecallSpecs
+from cloxy_hookspecs.specs.surface import SurfaceSpecs
+
+ALL_SPECS = (PlatformSpecs, IngestSpecs, RecallSpecs, SurfaceSpecs)
+
+__all__ = ["ALL_SPECS", "IngestSpecs", "PlatformSpecs", "RecallSpecs", "SurfaceSpecs"]
