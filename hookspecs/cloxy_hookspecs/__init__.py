@@ -42,6 +42,7 @@ from cloxy_hookspecs.markers import (
     hookimpl,
     hookspec,
 )
+from cloxy_hookspecs.ports.dates import DateReader
 from cloxy_hookspecs.ports.ingest import (
     FileError,
     Ingestor,
@@ -116,6 +117,7 @@ from cloxy_hookspecs.types.memory import (
 from cloxy_hookspecs.types.recall import (
     CandidateBatch,
     Filters,
+    Found,
     Group,
     Hit,
     IndexChange,
@@ -158,6 +160,7 @@ __all__ = [
     "ConfigError",
     "ConflictError",
     "DataDirectoryInUseError",
+    "DateReader",
     "Draft",
     "DuplicateNameError",
     "Effect",
@@ -171,6 +174,7 @@ __all__ = [
     "ForbiddenError",
     "ForeignDatabaseError",
     "Forgotten",
+    "Found",
     "Fuser",
     "FuserProvider",
     "Group",

@@ -70,6 +70,7 @@ class Session(CoreTable, table=True):
     branch: str | None = Field(default=None, sa_column=Column("branch", String))
     title: str | None = Field(default=None, sa_column=Column("title", String))
     title_rank: int = Field(default=0, sa_column=Column("title_rank", Integer, nullable=False))
+    indexed_title: str | None = Field(default=None, sa_column=Column("indexed_title", String))
     program: bool = Field(default=False, sa_column=Column("program", Boolean, nullable=False))
     started_at: int | None = Field(default=None, sa_column=Column("started_at", Integer))
     ended_at: int | None = Field(default=None, sa_column=Column("ended_at", Integer))
@@ -152,6 +153,7 @@ class Passage(CoreTable, table=True):
     __table_args__ = (
         UniqueConstraint("session_id", "message_uid", "part"),
         Index("ix_passages_memory", "memory_id", "ordinal"),
+        Index("ix_passages_session", "session_id"),
         Index("ix_passages_uid", "message_uid"),
         Index("ix_passages_hash", "text_hash"),
         AUTOINCREMENT,

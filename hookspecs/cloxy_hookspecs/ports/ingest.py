@@ -64,6 +64,7 @@ class IngestStatus:
         last_error: last failure of a whole pass.
         files_tracked: files with a cursor.
         warnings: things that a person should see, drift and unreadable files among them.
+        drift: files with records but no message at all.
         events: whether file events work; False when only the sweep does.
         bad_lines: damaged lines ever passed over.
         unknown: record types not understood, with counts, since start.
@@ -85,6 +86,7 @@ class IngestStatus:
     last_error: str | None
     files_tracked: int
     warnings: tuple[str, ...]
+    drift: tuple[str, ...]
     events: bool
     bad_lines: int
     unknown: Mapping[str, int]

@@ -48,6 +48,10 @@ class MemoryReader(Protocol):
         """Counts of the whole store."""
         ...
 
+    async def total(self) -> int:
+        """How many active memories there are."""
+        ...
+
 
 class MemoryWriter(Protocol):
     """Writes and forgets memories."""

@@ -1,6 +1,6 @@
 """Expanders, indexes, fusers and signals: the stages of a recall."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -8,6 +8,7 @@ from cloxy_hookspecs.context import HostContext
 from cloxy_hookspecs.providers.base import Provider
 from cloxy_hookspecs.types.recall import (
     CandidateBatch,
+    Found,
     Hit,
     IndexChange,
     IndexRow,
@@ -39,8 +40,8 @@ class ExpanderProvider(Provider):
 class Index(Protocol):
     """A channel over passages. `search` runs on a reader thread."""
 
-    def search(self, connection: "Connection", probe: Probe, limit: int) -> Sequence[Hit]:
-        """Passages that answer the probe, best first, within the probe's filters.
+    def search(self, connection: "Connection", probe: Probe, limit: int) -> Found:
+        """Passages that answer the probe, within the probe's filters.
 
         Args:
             connection: a read transaction.
@@ -114,9 +115,16 @@ IndexProvider = CommitIndexProvider | AfterIndexProvider
 
 
 class Fuser(Protocol):
-    """Makes one list of several. Pure; runs on the loop."""
+    """Makes one list of several. Pure; runs on a reader thread.
+
+    Attributes:
+        default_recency_weight: weight of the signal `recency` when the query gives none.
+        adjustments: what may move its scores afterwards: names of signals, `window` (a soft
+            window goes first) and `newest` (order of time); None for everything.
+    """
 
     default_recency_weight: float
+    adjustments: Collection[str] | None
 
     def fuse(
         self, lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]

@@ -139,6 +139,8 @@ class ParseResult:
         records: how many records were understood, noise included.
         unknown: record types that the parser does not know, with their counts.
         state: JSON-ready state to hand back with the next run of the same item.
+        silent: whether every record of the item so far was of a kind that carries no
+            conversation; when False and no message ever came, the format has drifted.
     """
 
     messages: Sequence[Message]
@@ -147,6 +149,7 @@ class ParseResult:
     records: int = 0
     unknown: Mapping[str, int] = field(default_factory=dict)
     state: Mapping[str, object] = field(default_factory=dict)
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ class Filters:
         source: prefix of the source label, whole segments.
         roles: any of these; empty means all.
         authors: any of these; empty means all.
+        subagents: whether what sub-agents said counts too, when `authors` is empty.
     """
 
     project: str | None = None
@@ -41,6 +42,7 @@ class Filters:
     source: str | None = None
     roles: tuple[Role, ...] = ()
     authors: tuple[Author, ...] = ()
+    subagents: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,8 @@ class Probe:
     Attributes:
         text: words to search for.
         literals: compound literals, verbatim.
-        filters: hard conditions, a soft window already merged in.
+        filters: hard conditions, a soft window already merged in; `authors` is resolved, so
+            that a channel need not know about `subagents`.
     """
 
     text: str
@@ -97,6 +100,19 @@ class Hit:
 
     passage_id: int
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one channel answers.
+
+    Attributes:
+        hits: best first, every passage once.
+        notes: things that the asker should know (a time limit that was reached).
+    """
+
+    hits: Sequence[Hit] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting(Generic[T]):
+class Setting(Generic[T_co]):
     """One setting, declared once.
 
     Attributes:
@@ -24,8 +24,8 @@ class Setting(Generic[T]):
     """
 
     name: str
-    default: T
-    parse: Callable[[str], T]
+    default: T_co
+    parse: Callable[[str], T_co]
     help: str
     env: str = ""
     secret: bool = False

@@ -1,0 +1,193 @@
+"""The server: from settings to a listening socket, and back to a quiet end."""
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import uvicorn
+from fastapi import FastAPI
+
+from cloxy_core import __version__, core_plugin
+from cloxy_core.core_settings import (
+    ALLOWED_HOSTS,
+    API_KEY,
+    HOST,
+    LOG_LEVEL,
+    PLUGINS_DIR,
+    PORT,
+    data_directory,
+    load_settings,
+    plugin_choice,
+    record_switches,
+)
+from cloxy_core.engine import Engine
+from cloxy_core.kernel.host import PluginHost, open_plugins
+from cloxy_core.kernel.logging import logging_to
+from cloxy_core.kernel.settings import Settings
+from cloxy_core.runtime.clock import SystemClock
+from cloxy_core.runtime.lock import DataDirectoryLock, LockHolder
+from cloxy_core.runtime.paths import DataDirectory, private_umask
+from cloxy_core.services.health import HealthService, ServerFacts
+from cloxy_core.services.redaction import redact
+from cloxy_core.surfaces.http.app import create_app
+from cloxy_core.surfaces.http.boundary_policy import BoundaryPolicy
+from cloxy_core.surfaces.http.exposure import check_exposure
+from cloxy_core.surfaces.http.server import server_config
+from cloxy_hookspecs import ConfigError
+
+BACKLOG = 512
+SHUTDOWN_SECONDS = 3
+
+
+def open_host(settings: Settings) -> PluginHost:
+    """Load the plugins that the settings want, and check every setting.
+
+    Raises:
+        CloxyError: a setting cannot be used, or a required plugin is missing.
+    """
+    host = open_plugins(
+        settings,
+        plugin_choice(settings),
+        core=core_plugin,
+        switches=record_switches(settings),
+        folder=settings[PLUGINS_DIR],
+    )
+    host.check()
+    return host
+
+
+def serve(
+    *, host: str | None = None, port: int | None = None, environ: Mapping[str, str] | None = None
+) -> int:
+    """Run the server until it is told to stop.
+
+    Args:
+        host: address to listen on, instead of the setting.
+        port: port to listen on, instead of the setting; 0 takes a free one.
+        environ: environment variables; by default those of this process.
+
+    Returns:
+        Exit code.
+
+    Raises:
+        CloxyError: it cannot start; the message says what to do.
+    """
+    private_umask()
+    given = {"server.host": host or "", "server.port": "" if port is None else str(port)}
+    settings = load_settings(os.environ if environ is None else environ, given)
+    check_exposure(settings[HOST], settings[API_KEY])
+    plugins = open_host(settings)
+    paths = DataDirectory.open(data_directory(settings))
+    with logging_to(paths.logs, level=settings[LOG_LEVEL], mask=lambda t: redact(t).text):
+        lock = DataDirectoryLock(paths.lock)
+        listening = None
+        try:
+            # The lock first: whoever starts a second server is told where the first one is.
+            lock.acquire(_holder(settings))
+            listening = listen(settings[HOST], settings[PORT])
+            policy = _policy(settings, listening)
+            return _run(plugins, paths, lock, listening, policy)
+        finally:
+            if listening is not None:
+                listening.close()
+            lock.release()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket.
+
+    Raises:
+        ConfigError: the address cannot be had; the message says why and what to do.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise ConfigError(
+            f"cannot listen on {host}:{port}: {error.strerror or error}",
+            hint="another program has the port; stop it, or set CLOXY_PORT (or --port) to another",
+        ) from error
+    return listening
+
+
+def _policy(settings: Settings, listening: socket.socket) -> BoundaryPolicy:
+    try:
+        return BoundaryPolicy(
+            host=settings[HOST],
+            port=listening.getsockname()[1],
+            api_key=settings[API_KEY],
+            allowed_hosts=settings[ALLOWED_HOSTS],
+        )
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+
+
+def _holder(settings: Settings) -> LockHolder:
+    port = settings[PORT]
+    url = _url(settings[HOST], port) if port else ""
+    return LockHolder(os.getpid(), __version__, url, SystemClock().now_ms())
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _run(
+    plugins: PluginHost,
+    paths: DataDirectory,
+    lock: DataDirectoryLock,
+    listening: socket.socket,
+    policy: BoundaryPolicy,
+) -> int:
+    engine = Engine(plugins, paths, lock)
+    facts = ServerFacts(policy.host, policy.port, policy.api_key is not None, os.getpid())
+    health = HealthService(
+        engine.store,
+        engine.memories,
+        engine.ingest,
+        engine.checks,
+        engine.clock,
+        facts,
+        engine.problems(),
+    )
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        await engine.start()
+        _greet(policy, engine)
+        try:
+            yield
+        finally:
+            await engine.close()
+
+    app = create_app(engine.operations, health.report, lifespan)
+    config = server_config(app, policy)
+    config.timeout_graceful_shutdown = SHUTDOWN_SECONDS
+    server = uvicorn.Server(config)
+    asyncio.run(_serve(server, listening))
+    return 0 if server.started else 1
+
+
+async def _serve(server: uvicorn.Server, listening: socket.socket) -> None:
+    await server.serve(sockets=[listening])
+
+
+def _greet(policy: BoundaryPolicy, engine: Engine) -> None:
+    """Say where the server is, once it answers."""
+    watched = ", ".join(str(root) for root in engine.ingest.roots()) or "nothing"
+    lines = [
+        f"Cloxy {__version__} at {_url(policy.host, policy.port)}",
+        f"memory in {engine.paths.database}",
+        f"watching {watched}",
+        "stop with Ctrl-C",
+    ]
+    lines += [f"warning: {problem}" for problem in engine.problems()]
+    print("\n".join(lines), file=sys.stderr, flush=True)

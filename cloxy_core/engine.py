@@ -1,0 +1,261 @@
+"""Everything of one running server but its HTTP surface, put together from the seats."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
+
+from cloxy_core.core_settings import WATCH, WATCH_INTERVAL, WATCH_SWEEP
+from cloxy_core.kernel.context import HostParts
+from cloxy_core.kernel.host import PluginHost
+from cloxy_core.kernel.lifespan import Lifespan
+from cloxy_core.kernel.services import Services
+from cloxy_core.runtime.clock import SystemClock
+from cloxy_core.runtime.lock import DataDirectoryLock
+from cloxy_core.runtime.paths import DataDirectory
+from cloxy_core.runtime.workers import Workers
+from cloxy_core.services.dates import Dates
+from cloxy_core.services.health import Checks
+from cloxy_core.services.indexing import AfterChannel, Channel, CommitChannel, Indexing
+from cloxy_core.services.ingest.reading import Reader
+from cloxy_core.services.ingest.service import IngestService
+from cloxy_core.services.ingest.watcher import Watcher
+from cloxy_core.services.projects import ProjectResolver
+from cloxy_core.services.recall.ranking import ActiveSignal
+from cloxy_core.services.recall.service import RecallService
+from cloxy_core.services.write.batch import Feed
+from cloxy_core.services.write.forgetting import Forgetter
+from cloxy_core.services.write.notes import NoteWriter
+from cloxy_core.services.write.service import MemoryService
+from cloxy_core.services.write.tombstones import Tombstones
+from cloxy_core.services.write.transcripts import TranscriptWriter
+from cloxy_core.store.engine import Store
+from cloxy_core.store.reserve import room
+from cloxy_core.surfaces.operations import Operation
+from cloxy_hookspecs import (
+    CommitIndexProvider,
+    DateReader,
+    Ingestor,
+    MemoryReader,
+    MemoryWriter,
+    OriginPolicy,
+    PluginContractError,
+    PluginError,
+    Recaller,
+)
+from cloxy_hookspecs.seats import (
+    CHECKS,
+    CHUNKERS,
+    EXPANDERS,
+    FUSERS,
+    INDEXES,
+    MIGRATIONS,
+    OPERATIONS,
+    ORIGINS,
+    PARSERS,
+    SIGNALS,
+    SOURCES,
+)
+
+T = TypeVar("T")
+
+TOMBSTONE_KEY = "tombstones.key"
+IDLE_SECONDS = 60.0
+NOTES = "notes"
+NOTE = "note"
+
+log = logging.getLogger("cloxy.core")
+
+
+class Engine:
+    """One server's parts, from opening the database to closing it."""
+
+    def __init__(
+        self, host: PluginHost, paths: DataDirectory, lock: DataDirectoryLock | None = None
+    ) -> None:
+        """Open the database and put everything together; nothing runs yet.
+
+        Raises:
+            CloxyError: something that cannot be done without does not work.
+        """
+        self.host = host
+        self.paths = paths
+        self.clock = SystemClock()
+        self.workers = Workers()
+        self._registry = host.registry
+        self.store = Store.open(
+            paths, self.clock, self.workers, self._registry.all(MIGRATIONS), lock=lock
+        )
+        self.services = Services()
+        parts = HostParts(host.settings, self.store, self.clock, paths, self.workers, self.services)
+        self.lifespan = Lifespan(
+            self._registry.owner, parts.context, self.services, self._registry.problems
+        )
+        chunkers = self._registry.all(CHUNKERS)
+        self.chunkers = dict(self.lifespan.create_all(chunkers))
+        self.policies = {policy.name: policy for policy in self._registry.all(ORIGINS)}
+        self.indexing = Indexing(self._channels(), self.store, self.clock)
+        self.tombstones = Tombstones(paths.data / TOMBSTONE_KEY)
+        self.memories = self._memories()
+        self.recaller = self._recaller()
+        self.ingest = self._ingest()
+        self._offer_ports()
+        self.operations = self._operations()
+        checks = self._registry.all(CHECKS)
+        self.checks = Checks(dict(self.lifespan.create_all(checks)), log)
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Finish what a crash left, then begin to watch, to check and to tidy up."""
+        await self.ingest.restore()
+        await self.indexing.catch_up()
+        settings = self.host.settings
+        if settings[WATCH]:
+            watcher = Watcher(
+                self.ingest,
+                interval=settings[WATCH_INTERVAL],
+                sweep=settings[WATCH_SWEEP],
+                log=log,
+            )
+            self._run("watcher", watcher.run)
+        self._run("checks", self.checks.run_forever)
+        self._run("checkpoints", self._checkpoint_when_idle)
+
+    async def close(self) -> None:
+        """End every task, close what plugins made, empty the log and release the directory."""
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        await self.lifespan.aclose()
+        await self.store.close()
+        await self.workers.close()
+
+    def problems(self) -> list[str]:
+        """What does not work of the plugins, in words for `status`."""
+        return [*self.host.notes, *(str(problem) for problem in self._registry.problems.all())]
+
+    def _run(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        async def guarded() -> None:
+            try:
+                await work()
+            except asyncio.CancelledError:
+                raise
+            except Exception:
+                # The server goes on without this part, and `status` and the log say so.
+                log.exception("%s stopped", name)
+                self.ingest.progress.last_error = f"{name} stopped; see the log, and restart"
+
+        self._tasks.append(asyncio.create_task(guarded(), name=name))
+
+    async def _checkpoint_when_idle(self) -> None:
+        while True:
+            await asyncio.sleep(IDLE_SECONDS)
+            if not self.ingest.progress.scanning:
+                await self.store.checkpoint()
+
+    def _channels(self) -> Sequence[Channel]:
+        channels: list[Channel] = []
+        for record in self._registry.keyed(INDEXES).values():
+            # One that cannot be made is noted, and the others answer without it.
+            with contextlib.suppress(PluginError):
+                channels.append(
+                    CommitChannel(record, self.lifespan.create(record))
+                    if isinstance(record, CommitIndexProvider)
+                    else AfterChannel(record, self.lifespan.create(record))
+                )
+        return channels
+
+    def _memories(self) -> MemoryService:
+        notes = NoteWriter(
+            _pick(self.chunkers, NOTES, "chunker"), self._policy(NOTE), self.indexing, self.clock
+        )
+        forgetter = Forgetter(self.indexing, self.tombstones, self.clock)
+        return MemoryService(self.store, self.indexing, notes, forgetter)
+
+    def _recaller(self) -> RecallService:
+        signals = [
+            ActiveSignal(record, signal)
+            for record in self._registry.all(SIGNALS)
+            for _name, signal in self.lifespan.create_all([record])
+        ]
+        expanders = self._registry.all(EXPANDERS)
+        fuser = self._registry.one(FUSERS)
+        return RecallService(
+            self.store,
+            [expander for _name, expander in self.lifespan.create_all(expanders)],
+            self.indexing.channels,
+            self.lifespan.create(fuser),
+            signals,
+        )
+
+    def _ingest(self) -> IngestService:
+        parser_records = self._registry.all(PARSERS)
+        parsers = dict(self.lifespan.create_all(parser_records))
+        resolver = ProjectResolver()
+        readers = [
+            Reader(
+                Feed(
+                    plugin=record.name,
+                    agent=record.agent,
+                    parser=record.parser,
+                    policy=self._policy(record.origin),
+                    chunker=_pick(self.chunkers, record.chunker, "chunker"),
+                ),
+                source,
+                _pick(parsers, record.parser, "parser"),
+                resolver.resolve,
+            )
+            for record in self._registry.all(SOURCES)
+            for _name, source in self.lifespan.create_all([record])
+        ]
+        service = IngestService(
+            readers,
+            self.store,
+            TranscriptWriter(self.indexing, self.tombstones, self.clock),
+            self.indexing,
+            self.workers,
+            self.clock,
+            log,
+        )
+        service.has_room = self._has_room
+        return service
+
+    async def _has_room(self) -> str | None:
+        """Why no more session logs may be taken in, or None."""
+        space = await self.workers.run("io", lambda: room(self.paths.data))
+        return None if space.ingest else "; ".join(space.warnings())
+
+    def _policy(self, origin: str) -> OriginPolicy:
+        return _pick(self.policies, origin, "origin")
+
+    def _offer_ports(self) -> None:
+        self.services.offer(Recaller, lambda: self.recaller)
+        self.services.offer(MemoryReader, lambda: self.memories)
+        self.services.offer(MemoryWriter, lambda: self.memories)
+        self.services.offer(Ingestor, lambda: self.ingest)
+        self.services.offer(DateReader, Dates)
+
+    def _operations(self) -> Sequence[Operation]:
+        return [
+            Operation(record, call)
+            for record in self._registry.all(OPERATIONS)
+            for _name, call in self.lifespan.create_all([record])
+        ]
+
+
+def _pick(choices: Mapping[str, T], name: str, kind: str) -> T:
+    """One of several by name.
+
+    Raises:
+        PluginContractError: there is none of that name.
+    """
+    try:
+        return choices[name]
+    except KeyError:
+        known = ", ".join(sorted(choices)) or "none"
+        raise PluginContractError(
+            f"no enabled plugin brings the {kind} {name!r}", hint=f"there is: {known}"
+        ) from None

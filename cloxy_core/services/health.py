@@ -1,0 +1,150 @@
+"""How the server is: checks that run behind it, and what `/health` says."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from logging import Logger
+
+from cloxy_core import __version__
+from cloxy_core.store.engine import Store, StoreFacts
+from cloxy_hookspecs import Check, Clock, CloxyError, Finding, Ingestor, MemoryReader
+
+FIRST_CHECK_SECONDS = 20.0
+CHECK_SECONDS = 6 * 3600.0
+UNCHECKED = "unchecked"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """What does not change while the server runs."""
+
+    host: str
+    port: int
+    has_key: bool
+    pid: int
+
+
+class Checks:
+    """Runs checks now and then, and keeps what they found."""
+
+    def __init__(self, checks: Mapping[str, Check], log: Logger) -> None:
+        self._checks = dict(checks)
+        self._found: dict[str, Sequence[Finding]] = {}
+        self._log = log
+
+    async def run_forever(self) -> None:
+        """Run all checks soon after start, then every few hours; cancel to stop."""
+        await asyncio.sleep(FIRST_CHECK_SECONDS)
+        while True:
+            await self.run()
+            await asyncio.sleep(CHECK_SECONDS)
+
+    async def run(self) -> None:
+        """Run all checks once; one that fails is an error of its own."""
+        for name, check in self._checks.items():
+            try:
+                found = await check.run()
+            except CloxyError as error:
+                found = [Finding("error", f"the check itself failed: {error}")]
+            for finding in found:
+                if finding.severity != "ok":
+                    self._log.warning("check %s: %s", name, finding.message)
+            self._found[name] = found
+
+    def results(self) -> list[dict[str, str]]:
+        """All findings; what has not been looked at yet says so."""
+        return [
+            {"name": name, "severity": severity, "message": message}
+            for name in self._checks
+            for severity, message in self._of(name)
+        ]
+
+    def healthy(self) -> bool:
+        """Whether no check found an error."""
+        return not any(f.severity == "error" for found in self._found.values() for f in found)
+
+    def _of(self, name: str) -> Sequence[tuple[str, str]]:
+        if name not in self._found:
+            return [(UNCHECKED, "has not run yet")]
+        return [(finding.severity, finding.message) for finding in self._found[name]]
+
+
+class HealthService:
+    """The body of `/health`."""
+
+    def __init__(
+        self,
+        store: Store,
+        memories: MemoryReader,
+        ingest: Ingestor,
+        checks: Checks,
+        clock: Clock,
+        server: ServerFacts,
+        notes: Sequence[str],
+    ) -> None:
+        self._store = store
+        self._memories = memories
+        self._ingest = ingest
+        self._checks = checks
+        self._clock = clock
+        self._server = server
+        self._notes = tuple(notes)
+        self._began = clock.now_ms()
+
+    async def report(self) -> Mapping[str, object]:
+        """How the server is; `status` is OK unless something is broken."""
+        cause: str | None = None
+        total: int | None = None
+        try:
+            total = await self._memories.total()
+        except CloxyError as error:
+            cause = str(error)
+        watch = await self._ingest.status()
+        facts = self._store.facts()
+        if cause is None and not self._checks.healthy():
+            cause = "a check found damage; see checks"
+        return {
+            "status": "OK" if cause is None else "ERROR",
+            "cause": cause,
+            "ready": cause is None,
+            "service": "cloxy",
+            "version": __version__,
+            "uptime": (self._clock.now_ms() - self._began) // 1000,
+            "cache_size": 0,
+            "memories": total,
+            "vector_index_size": 0,
+            "embed_model": "",
+            "auth": "enabled" if self._server.has_key else "disabled",
+            "host": self._server.host,
+            "port": self._server.port,
+            "pid": self._server.pid,
+            "watcher": {
+                "running": watch.running,
+                "dirs": list(watch.dirs),
+                "scans": watch.scans,
+                "last_scan_at": _iso(watch.last_scan_at),
+            },
+            "store": _store(facts),
+            "checks": self._checks.results(),
+            "warnings": [*self._notes, *facts.warnings, *watch.warnings],
+            "timestamp": self._clock.now().isoformat(),
+        }
+
+
+def _store(facts: StoreFacts) -> dict[str, object]:
+    return {
+        "path": str(facts.path),
+        "bytes": facts.size,
+        "log_bytes": facts.log_size,
+        "sqlite": facts.library.version_text,
+        "safe_mode": facts.safe_mode,
+        "free_bytes": facts.free,
+        "waiting_writes": facts.waiting_writes,
+    }
+
+
+def _iso(at: int | None) -> str | None:
+    if at is None:
+        return None
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at)).isoformat()

@@ -1,0 +1,177 @@
+"""The watcher: file events wake it, and a sweep makes it whole.
+
+Events are hints. They get lost (a full queue, a network file system, a file written at once into
+a folder that is still unknown), so that a sweep looks at every file again and again, without
+opening one. How often depends on what it costs: never more than one part in a hundred of the
+time, at the latest once a minute.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Sequence
+from logging import Logger
+from pathlib import Path
+
+from watchfiles import awatch
+
+from cloxy_core.services.ingest.service import IngestService
+from cloxy_hookspecs import CloxyError
+
+RETRY_EVENTS_SECONDS = 60.0
+SHARE = 100
+DEBOUNCE_MS = 100
+STEP_MS = 20
+MOST_PATHS = 64
+
+
+class Watcher:
+    """Keeps the memory up to date until it is cancelled."""
+
+    def __init__(
+        self,
+        ingest: IngestService,
+        *,
+        interval: float,
+        sweep: float,
+        log: Logger,
+        use_events: bool = True,
+    ) -> None:
+        """Prepare to watch.
+
+        Args:
+            ingest: runs the passes.
+            interval: least seconds between two sweeps.
+            sweep: most seconds between two sweeps.
+            log: gets what goes wrong.
+            use_events: whether to follow file events.
+        """
+        self._ingest = ingest
+        self._longest = max(interval, sweep)
+        self._interval = interval
+        self._log = log
+        self._use_events = use_events
+        self._changed: set[Path] = set()
+        self._wake = asyncio.Event()
+        ingest.interval = interval
+
+    async def run(self) -> None:
+        """Watch; cancel to stop."""
+        self._ingest.running = True
+        events = asyncio.create_task(self._follow_events()) if self._use_events else None
+        try:
+            await self._sweep()
+            await self._loop()
+        finally:
+            self._ingest.running = False
+            if events is not None:
+                events.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await events
+
+    async def _loop(self) -> None:
+        due = time.monotonic() + self._pause()
+        while True:
+            woken = await self._sleep(max(0.0, due - time.monotonic()))
+            if woken and time.monotonic() < due:
+                await self._look_at_changes()
+            else:
+                await self._sweep()
+                due = time.monotonic() + self._pause()
+
+    async def _sleep(self, seconds: float) -> bool:
+        """Wait for an event, at most so long; whether one came."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            return False
+        self._wake.clear()
+        return True
+
+    async def _look_at_changes(self) -> None:
+        paths, self._changed = self._changed, set()
+        if len(paths) > MOST_PATHS:
+            await self._sweep()
+            return
+        for path in sorted(paths):
+            await self._attempt(path)
+
+    async def _sweep(self) -> None:
+        self._changed.clear()
+        await self._attempt(None)
+
+    async def _attempt(self, under: Path | None) -> None:
+        """One pass; a failure is told and tried again at the next."""
+        try:
+            await self._ingest.run(under)
+        except (CloxyError, OSError) as error:
+            # A file that vanished between its event and the look is the ordinary case.
+            if under is None:
+                self._log.warning("a pass over the session logs failed: %s", error)
+
+    def _pause(self) -> float:
+        """Seconds to the next sweep."""
+        cost = self._ingest.progress.last_scan_seconds or 0.0
+        return max(self._interval, min(cost * SHARE, self._longest))
+
+    async def _follow_events(self) -> None:
+        """Collect paths from file events; starts over when a watched folder appears or goes."""
+        while True:
+            roots = [root for root in self._ingest.roots() if root.is_dir()]
+            if not roots:
+                self._ingest.events = False
+                await asyncio.sleep(self._interval)
+                continue
+            try:
+                await self._follow(roots)
+            except (OSError, RuntimeError) as error:
+                # No more watches to be had, or a file system without events.
+                self._log.warning("file events do not work (%s); sweeping instead", error)
+                self._ingest.events = False
+                await asyncio.sleep(RETRY_EVENTS_SECONDS)
+
+    async def _follow(self, roots: Sequence[Path]) -> None:
+        stop = asyncio.Event()
+        watchdog = asyncio.create_task(self._stop_when_roots_change(roots, stop))
+        self._ingest.events = True
+        try:
+            async for changes in awatch(
+                *roots,
+                watch_filter=None,
+                debounce=DEBOUNCE_MS,
+                step=STEP_MS,
+                stop_event=stop,
+                recursive=True,
+                ignore_permission_denied=True,
+            ):
+                paths = {Path(path) for _change, path in changes}
+                self._changed.update(path for path in paths if path.suffix == ".jsonl")
+                # A new folder may have been filled before it could be watched.
+                self._changed.update(path for path in paths if not path.suffix)
+                if self._changed:
+                    self._wake.set()
+        finally:
+            watchdog.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await watchdog
+
+    async def _stop_when_roots_change(self, roots: Sequence[Path], stop: asyncio.Event) -> None:
+        inodes = _inodes(roots)
+        while True:
+            await asyncio.sleep(self._interval)
+            current = [root for root in self._ingest.roots() if root.is_dir()]
+            if current != list(roots) or _inodes(current) != inodes:
+                stop.set()
+                return
+
+
+def _inodes(roots: Sequence[Path]) -> list[tuple[int, int] | None]:
+    found: list[tuple[int, int] | None] = []
+    for root in roots:
+        try:
+            facts = root.stat()
+            found.append((facts.st_dev, facts.st_ino))
+        except OSError:
+            found.append(None)
+    return found

@@ -1,0 +1,1 @@
+"""The way into the store: transcripts, notes, forgetting."""

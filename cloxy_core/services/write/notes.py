@@ -1,0 +1,142 @@
+"""A text that somebody asked to be remembered."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, insert, select
+
+from cloxy_core.runtime.clock import new_uid
+from cloxy_core.services.headers import index_header
+from cloxy_core.services.indexing import Indexing
+from cloxy_core.services.write.rows import Ids, text_hash
+from cloxy_core.services.write.sessions import SessionBook
+from cloxy_hookspecs import (
+    Chunk,
+    Chunker,
+    Clock,
+    Draft,
+    IndexChange,
+    IndexRow,
+    Message,
+    OriginPolicy,
+    Stored,
+)
+from cloxy_hookspecs.tables import memories, memory_events, passages
+
+ACTOR = "remember"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteWriter:
+    """Writes one draft; its `apply` is the body of a write transaction."""
+
+    chunker: Chunker
+    policy: OriginPolicy
+    indexing: Indexing
+    clock: Clock
+
+    def apply(self, connection: Connection, draft: Draft) -> Stored:
+        """Write a clean draft, a memory for each chunk; exact copies are not written again."""
+        now = self.clock.now_ms()
+        message = Message(
+            uid="",
+            session="",
+            role="note",
+            author="program",
+            text=draft.text,
+            at=now,
+            start=0,
+            end=0,
+        )
+        chunks = self.chunker.pack([message], None)
+        project = SessionBook(connection).project(draft.project) if draft.project else None
+        ids: list[int] = []
+        added = 0
+        for number, chunk in enumerate(chunks):
+            existing = self._existing(connection, chunk, project[0] if project else None)
+            if existing is not None:
+                ids.append(existing)
+                continue
+            ids.append(self._write(connection, draft, chunk, number, project, now))
+            added += 1
+        return Stored(tuple(ids), added)
+
+    def _existing(self, connection: Connection, chunk: Chunk, project: int | None) -> int | None:
+        if not self.policy.deduplicates:
+            return None
+        identifier: int | None = connection.execute(
+            select(memories.c.id)
+            .where(
+                memories.c.content_hash == text_hash(chunk.content),
+                memories.c.origin == self.policy.name,
+                memories.c.state == "active",
+                memories.c.project_id.is_(project)
+                if project is None
+                else memories.c.project_id == project,
+            )
+            .limit(1)
+        ).scalar()
+        return identifier
+
+    def _write(
+        self,
+        connection: Connection,
+        draft: Draft,
+        chunk: Chunk,
+        number: int,
+        project: tuple[int, str] | None,
+        now: int,
+    ) -> int:
+        memory_id = Ids(connection, memories).take()
+        passage_ids = Ids(connection, passages)
+        hashed = text_hash(chunk.content)
+        connection.execute(
+            insert(memories),
+            {
+                "id": memory_id,
+                "uid": new_uid(self.clock),
+                "origin": self.policy.name,
+                "kind": self.policy.kind,
+                "tier": self.policy.tier,
+                "state": "active",
+                "immutable": self.policy.immutable,
+                "content": chunk.content,
+                "content_hash": hashed,
+                "source": f"{draft.source}:chunk{number}",
+                "project_id": project[0] if project else None,
+                "ordinal": number,
+                "open": False,
+                "occurred_from": now,
+                "occurred_to": now,
+                "created_at": now,
+                "updated_at": now,
+                "version": 1,
+                "extra": dict(draft.metadata),
+            },
+        )
+        changes = []
+        rows = []
+        header = index_header(now, project[1] if project else None, None, None, "note")
+        for ordinal, piece in enumerate(chunk.pieces):
+            text = chunk.content[piece.start : piece.end]
+            identifier = passage_ids.take()
+            rows.append(
+                {
+                    "id": identifier,
+                    "memory_id": memory_id,
+                    "ordinal": ordinal,
+                    "part": piece.part,
+                    "role": piece.message.role,
+                    "author": piece.message.author,
+                    "char_start": piece.start,
+                    "char_end": piece.end,
+                    "occurred_at": now,
+                    "text_hash": text_hash(text),
+                }
+            )
+            changes.append(IndexChange(identifier, IndexRow(identifier, header, text)))
+        connection.execute(insert(passages), rows)
+        connection.execute(
+            insert(memory_events), {"memory_id": memory_id, "op": "add", "actor": ACTOR, "at": now}
+        )
+        self.indexing.change(connection, changes)
+        return memory_id

@@ -1,0 +1,143 @@
+"""Reading, writing and forgetting memories: the two ports."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+from sqlalchemy import Connection, func, select
+
+from cloxy_core.services.echo import strip_echo
+from cloxy_core.services.indexing import Indexing, passage_total
+from cloxy_core.services.redaction import JsonValue, clean, redact_value
+from cloxy_core.services.write.forgetting import Forgetter, source_condition
+from cloxy_core.services.write.notes import NoteWriter
+from cloxy_core.store.counters import count_up, read_counts
+from cloxy_core.store.engine import Store
+from cloxy_hookspecs import (
+    Draft,
+    Forgotten,
+    InputError,
+    MemoryStats,
+    ProjectSummary,
+    Stored,
+)
+from cloxy_hookspecs.tables import memories, projects
+
+
+class MemoryService:
+    """Implements `MemoryReader` and `MemoryWriter`."""
+
+    def __init__(
+        self, store: Store, indexing: Indexing, notes: NoteWriter, forgetter: Forgetter
+    ) -> None:
+        self._store = store
+        self._indexing = indexing
+        self._notes = notes
+        self._forgetter = forgetter
+        self._rebuilding = asyncio.Lock()
+
+    async def projects(self) -> Sequence[ProjectSummary]:
+        """All projects, last seen first."""
+        return await self._store.read(_projects)
+
+    async def stats(self) -> MemoryStats:
+        """Counts of the whole store."""
+        total, passages, sources, redactions = await self._store.read(_totals)
+        return MemoryStats(total, passages, await self._indexing.counts(), sources, redactions)
+
+    async def total(self) -> int:
+        """How many active memories there are."""
+        return await self._store.read(
+            lambda c: c.execute(select(func.count()).select_from(memories)).scalar_one()
+        )
+
+    async def remember(self, draft: Draft) -> Stored:
+        """Redact, chunk, store and index a text, durably."""
+        text, _echoes = strip_echo(draft.text)
+        cleaned = clean(text)
+        if not cleaned.text.strip():
+            raise InputError(
+                "nothing is left to remember",
+                hint="the text is empty, or all of it is private or recalled memory",
+            )
+        metadata, more = redact_value(cast("JsonValue", dict(draft.metadata)))
+        source = clean(draft.source)
+        project = clean(draft.project) if draft.project else None
+        counts = [cleaned.counts, more, source.counts, project.counts if project else {}]
+        ready = replace(
+            draft,
+            text=cleaned.text,
+            metadata=metadata if isinstance(metadata, dict) else {},
+            source=source.text.strip() or "manual",
+            project=project.text if project else None,
+        )
+
+        def write(connection: Connection) -> Stored:
+            for found in counts:
+                count_up(connection, {f"redacted.{kind}": n for kind, n in found.items()})
+            return self._notes.apply(connection, ready)
+
+        return await self._store.write(write, durable=True)
+
+    async def forget(self, memory_id: int) -> Forgotten:
+        """Remove a memory and every copy of its text, for good."""
+        forgotten = await self._store.write(
+            lambda c: self._forgetter.memory(c, memory_id), durable=True
+        )
+        await self._scrub()
+        return forgotten
+
+    async def forget_source(self, prefix: str, *, dry_run: bool = False) -> Forgotten:
+        """Remove the memories under a source label, for good."""
+        source_condition(prefix)
+        if dry_run:
+            return await self._store.read(lambda c: self._forgetter.source(c, prefix, dry_run=True))
+        forgotten = await self._store.write(
+            lambda c: self._forgetter.source(c, prefix, dry_run=False), durable=True
+        )
+        if forgotten.messages:
+            await self._scrub()
+        return forgotten
+
+    async def reindex(self) -> Mapping[str, int]:
+        """Rebuild every index from the rows; passages by channel."""
+        async with self._rebuilding:
+            return await self._indexing.rebuild()
+
+    async def _scrub(self) -> None:
+        """Make what was forgotten unreadable in indexes and in the write-ahead log, too."""
+        await self._store.write(self._indexing.scrub)
+        await self._store.checkpoint()
+        await self._indexing.drain()
+
+
+def _projects(connection: Connection) -> Sequence[ProjectSummary]:
+    rows = connection.execute(
+        select(
+            projects.c.path,
+            func.count(memories.c.id),
+            func.count(func.distinct(memories.c.session_id)),
+            func.min(memories.c.occurred_from),
+            func.max(memories.c.occurred_to).label("last"),
+        )
+        .join(memories, memories.c.project_id == projects.c.id)
+        .where(memories.c.state == "active")
+        .group_by(projects.c.id)
+        .order_by(func.max(memories.c.occurred_to).desc())
+    )
+    return [ProjectSummary(*row) for row in rows]
+
+
+def _totals(connection: Connection) -> tuple[int, int, Mapping[str, int], Mapping[str, int]]:
+    stem = func.substr(memories.c.source, 1, func.instr(memories.c.source + ":", ":") - 1)
+    rows = connection.execute(
+        select(stem, func.count()).where(memories.c.state == "active").group_by(stem)
+    )
+    sources = {row[0]: row[1] for row in rows}
+    return (
+        sum(sources.values()),
+        passage_total(connection),
+        sources,
+        read_counts(connection, "redacted."),
+    )

@@ -1,0 +1,275 @@
+"""One transaction: runs of messages from several files become memories.
+
+Everything that belongs together is committed together: memories, passages, index entries, the
+session, and the cursor that says how far the file was read. A crash before the commit leaves
+nothing, and the lines are read again; after it nothing is read twice.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from sqlalchemy import Connection, select, update
+
+from cloxy_core.runtime.clock import new_uid
+from cloxy_core.services.indexing import Indexing
+from cloxy_core.services.write.batch import FileBatch, WriteReport
+from cloxy_core.services.write.cursors import write_cursors
+from cloxy_core.services.write.revisions import revise
+from cloxy_core.services.write.rows import Ids, Rows, earliest, latest, text_hash
+from cloxy_core.services.write.sessions import LastPassage, OpenMemory, SessionBook, SessionState
+from cloxy_core.services.write.tombstones import Tombstones
+from cloxy_core.store.counters import count_up
+from cloxy_hookspecs import Chunk, Clock, Message
+from cloxy_hookspecs.tables import memories, passages
+
+ACTOR = "ingest"
+
+
+class TranscriptWriter:
+    """Writes runs of messages; its `apply` is the body of a write transaction."""
+
+    def __init__(self, indexing: Indexing, tombstones: Tombstones, clock: Clock) -> None:
+        self._indexing = indexing
+        self._tombstones = tombstones
+        self._clock = clock
+
+    def apply(self, connection: Connection, batches: Sequence[FileBatch]) -> WriteReport:
+        """Write the runs of several files.
+
+        Args:
+            connection: a write transaction.
+            batches: one run a file, in any order of files.
+        """
+        return _Transaction(connection, self._indexing, self._tombstones, self._clock).run(batches)
+
+
+class _Transaction:
+    """What is shared while one transaction is put together."""
+
+    def __init__(
+        self, connection: Connection, indexing: Indexing, tombstones: Tombstones, clock: Clock
+    ) -> None:
+        self.connection = connection
+        self.indexing = indexing
+        self.tombstones = tombstones
+        self.clock = clock
+        self.now = clock.now_ms()
+        self.book = SessionBook(connection)
+        self.rows = Rows()
+        self.memory_ids = Ids(connection, memories)
+        self.passage_ids = Ids(connection, passages)
+        self.report = WriteReport()
+
+    def run(self, batches: Sequence[FileBatch]) -> WriteReport:
+        for agent in dict.fromkeys(batch.feed.agent for batch in batches):
+            keys = [key for batch in batches if batch.feed.agent == agent for key in _keys(batch)]
+            self.book.load(agent, keys)
+        cursors = write_cursors(self.connection, batches, self.now)
+        for batch in batches:
+            self._learn(batch)
+        self.book.write_new()
+        for batch in batches:
+            self._take(batch, cursors[batch.feed.plugin, batch.cursor.uri])
+        self.book.write_changed()
+        self.rows.write(self.connection, self.indexing)
+        for batch in batches:
+            count_up(self.connection, {f"redacted.{k}": n for k, n in batch.redactions.items()})
+        self.report.cursors = {
+            (batch.feed.plugin, batch.cursor.uri): replace(
+                batch.cursor, id=cursors[batch.feed.plugin, batch.cursor.uri]
+            )
+            for batch in batches
+        }
+        return self.report
+
+    def _learn(self, batch: FileBatch) -> None:
+        """Take in what the run says about its sessions."""
+        agent = batch.feed.agent
+        for key in _keys(batch):
+            state = self.book.get(agent, key)
+            got_project = self.book.settle(state, batch.projects.get(key))
+            facts = batch.facts.get(key)
+            retitled = state.learn(facts) if facts else False
+            if (got_project or retitled) and state.last:
+                self.report.retitled.add(state.id)
+            if got_project and state.was_stored:
+                self.connection.execute(
+                    update(memories)
+                    .where(memories.c.session_id == state.id, memories.c.project_id.is_(None))
+                    .values(project_id=state.values["project_id"])
+                )
+
+    def _take(self, batch: FileBatch, source_id: int) -> None:
+        """Turn the messages of one run into memories."""
+        alive = self.tombstones.alive(self.connection, batch.messages)
+        self.report.messages_forgotten += len(batch.messages) - len(alive)
+        by_session: dict[str, list[Message]] = {}
+        for message in alive:
+            by_session.setdefault(message.session, []).append(message)
+        for key, messages in by_session.items():
+            state = self.book.get(batch.feed.agent, key)
+            if batch.reread and state.was_stored:
+                self._revise(state, messages)
+            fresh = self._unknown(state, messages)
+            self.report.messages_known += len(messages) - len(fresh)
+            if fresh:
+                self._pack(batch, state, fresh, source_id)
+
+    def _revise(self, state: SessionState, messages: Sequence[Message]) -> None:
+        """Follow edits of the log; nothing else of this session waits in the transaction."""
+        changed = revise(self.connection, self.indexing, state.id, messages, self.now)
+        if changed:
+            self.report.messages_changed += changed
+            self.book.load_end(state)
+
+    def _unknown(self, state: SessionState, messages: Sequence[Message]) -> Sequence[Message]:
+        """Messages that the session does not hold yet; each once."""
+        stored = self._stored_uids(state, [message.uid for message in messages])
+        fresh = {
+            message.uid: message
+            for message in reversed(messages)
+            if message.uid not in stored and message.uid not in state.seen
+        }
+        state.seen.update(fresh)
+        return [message for message in messages if fresh.get(message.uid) is message]
+
+    def _stored_uids(self, state: SessionState, uids: Sequence[str]) -> set[str]:
+        if not state.was_stored:
+            return set()
+        return set(
+            self.connection.execute(
+                select(passages.c.message_uid).where(
+                    passages.c.session_id == state.id, passages.c.message_uid.in_(uids)
+                )
+            ).scalars()
+        )
+
+    def _pack(
+        self, batch: FileBatch, state: SessionState, messages: Sequence[Message], source_id: int
+    ) -> None:
+        tail = state.open_memory
+        chunks = batch.feed.chunker.pack(messages, tail.content if tail else None)
+        passages_added: list[LastPassage] = []
+        for chunk in chunks:
+            memory = self._memory(batch, state, chunk, source_id)
+            passages_added.extend(self._passages(state, chunk, memory))
+            state.open_memory = memory if chunk.open else None
+        for message in messages:
+            state.saw(message.at)
+        self.rows.index(state, passages_added)
+        self.report.messages_added += len(messages)
+
+    def _memory(
+        self, batch: FileBatch, state: SessionState, chunk: Chunk, source_id: int
+    ) -> OpenMemory:
+        """The memory of a chunk: the session's open one grown, or a new one."""
+        times = [piece.message.at for piece in chunk.pieces]
+        occurred_to = None
+        for at in times:
+            occurred_to = latest(occurred_to, at)
+        if chunk.continues and state.open_memory is not None:
+            memory = state.open_memory
+            memory.content = chunk.content
+            memory.occurred_to = latest(memory.occurred_to, occurred_to)
+            self._grow(memory, chunk)
+            return memory
+        occurred_from = None
+        for at in times:
+            occurred_from = earliest(occurred_from, at)
+        memory = OpenMemory(self.memory_ids.take(), chunk.content, 1, 0, occurred_to)
+        self.rows.memories[memory.id] = self._new_row(
+            batch, state, chunk, memory, source_id, occurred_from
+        )
+        self.rows.event(memory.id, "add", ACTOR, self.now)
+        self.report.memories_added += 1
+        state.next_ordinal += 1
+        return memory
+
+    def _new_row(
+        self,
+        batch: FileBatch,
+        state: SessionState,
+        chunk: Chunk,
+        memory: OpenMemory,
+        source_id: int,
+        occurred_from: int | None,
+    ) -> dict[str, object]:
+        policy = batch.feed.policy
+        branch = next((p.message.branch for p in chunk.pieces if p.message.branch), None)
+        return {
+            "id": memory.id,
+            "uid": new_uid(self.clock),
+            "origin": policy.name,
+            "kind": policy.kind,
+            "tier": policy.tier,
+            "state": "active",
+            "immutable": policy.immutable,
+            "content": chunk.content,
+            "content_hash": text_hash(chunk.content),
+            "source": f"convo:{state.key}:{state.next_ordinal}",
+            "project_id": state.values["project_id"],
+            "session_id": state.id,
+            "source_id": source_id,
+            "ordinal": state.next_ordinal,
+            "open": chunk.open,
+            "occurred_from": occurred_from,
+            "occurred_to": memory.occurred_to,
+            "created_at": self.now,
+            "updated_at": self.now,
+            "version": 1,
+            "extra": {"agent": state.agent, **({"git_branch": branch} if branch else {})},
+        }
+
+    def _grow(self, memory: OpenMemory, chunk: Chunk) -> None:
+        """Write a grown memory; one that is new in this transaction is changed where it waits."""
+        waiting = self.rows.memories.get(memory.id)
+        values: dict[str, object] = {
+            "content": memory.content,
+            "content_hash": text_hash(memory.content),
+            "open": chunk.open,
+            "occurred_to": memory.occurred_to,
+        }
+        if waiting is not None:
+            waiting.update(values)
+            return
+        self.rows.memory_updates.append(
+            {
+                "memory": memory.id,
+                "read_version": memory.version,
+                "version": memory.version + 1,
+                "updated_at": self.now,
+                **values,
+            }
+        )
+        memory.version += 1
+        self.rows.event(memory.id, "update", ACTOR, self.now)
+
+    def _passages(
+        self, state: SessionState, chunk: Chunk, memory: OpenMemory
+    ) -> Iterable[LastPassage]:
+        for piece in chunk.pieces:
+            message = piece.message
+            text = chunk.content[piece.start : piece.end]
+            identifier = self.passage_ids.take()
+            self.rows.passages.append(
+                {
+                    "id": identifier,
+                    "memory_id": memory.id,
+                    "session_id": state.id,
+                    "ordinal": memory.passages,
+                    "part": piece.part,
+                    "role": message.role,
+                    "author": message.author,
+                    "char_start": piece.start,
+                    "char_end": piece.end,
+                    "message_uid": message.uid,
+                    "occurred_at": message.at,
+                    "text_hash": text_hash(text),
+                }
+            )
+            memory.passages += 1
+            yield LastPassage(identifier, text, message.role, message.at)
+
+
+def _keys(batch: FileBatch) -> Iterable[str]:
+    return dict.fromkeys([*batch.facts, *(message.session for message in batch.messages)])

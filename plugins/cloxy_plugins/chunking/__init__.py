@@ -1,0 +1,1 @@
+"""Packing messages and texts into chunks."""

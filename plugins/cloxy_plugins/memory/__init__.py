@@ -1,0 +1,1 @@
+"""Remembering, recalling, forgetting: the operations of memory and their doors."""
