@@ -1,0 +1,229 @@
+"""The core's own settings, and what follows directly from them."""
+
+from collections.abc import Mapping
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+from cloxy_core.kernel.config_file import FILE_NAME, read_config
+from cloxy_core.kernel.parsing import (
+    HostList,
+    OneOf,
+    PairList,
+    PathList,
+    Seconds,
+    TextList,
+    WholeNumber,
+    parse_flag,
+    parse_host,
+    parse_path,
+    parse_secret,
+    parse_text,
+    parse_url,
+)
+from cloxy_core.kernel.plugin_state import PluginChoice
+from cloxy_core.kernel.registry import RecordSwitches
+from cloxy_core.kernel.settings import Settings
+from cloxy_hookspecs.types.settings import Setting
+
+DATA_DIR: Setting[Path | None] = Setting(
+    name="data.dir",
+    env="CLOXY_DATA_DIR",
+    default=None,
+    parse=parse_path,
+    help="The data directory; by default ~/.cloxy. Cannot be set in the file that lies in it.",
+)
+HOST: Setting[str] = Setting(
+    name="server.host",
+    env="CLOXY_HOST",
+    default="127.0.0.1",
+    parse=parse_host,
+    help="Address to listen on. Beyond this machine a key is needed.",
+)
+PORT: Setting[int] = Setting(
+    name="server.port",
+    env="CLOXY_PORT",
+    default=9055,
+    parse=WholeNumber(0, 65_535),
+    help="Port to listen on; 0 takes a free one.",
+)
+URL: Setting[str | None] = Setting(
+    name="server.url",
+    env="CLOXY_URL",
+    default=None,
+    parse=parse_url,
+    help="Where commands look for the server; by default this machine at server.port.",
+)
+API_KEY: Setting[str | None] = Setting(
+    name="server.api_key",
+    env="CLOXY_API_KEY",
+    default=None,
+    parse=parse_secret,
+    help="Key that every request must bring; empty for none.",
+    secret=True,
+)
+ALLOWED_HOSTS: Setting[tuple[str, ...]] = Setting(
+    name="server.allowed_hosts",
+    env="CLOXY_ALLOWED_HOSTS",
+    default=(),
+    parse=HostList(),
+    help="Further names that the server answers to: name or name:port, separated by commas.",
+)
+WATCH: Setting[bool] = Setting(
+    name="watch.enabled",
+    env="CLOXY_WATCH",
+    default=True,
+    parse=parse_flag,
+    help="Whether session logs are read while the server runs.",
+    empty_is_value=True,
+)
+WATCH_DIRS: Setting[tuple[Path, ...]] = Setting(
+    name="watch.dirs",
+    env="CLOXY_WATCH_DIRS",
+    default=(),
+    parse=PathList(),
+    help="Folders with session logs; by default where each agent writes them.",
+)
+WATCH_INTERVAL: Setting[float] = Setting(
+    name="watch.interval",
+    env="CLOXY_WATCH_INTERVAL",
+    default=5.0,
+    parse=Seconds(),
+    help="Least seconds between two looks at all folders; events wake the watcher in between.",
+)
+WATCH_SWEEP: Setting[float] = Setting(
+    name="watch.sweep",
+    default=60.0,
+    parse=Seconds(),
+    help="Most seconds between two looks at all folders, however much a look costs.",
+)
+FUSER: Setting[str] = Setting(
+    name="recall.fuser",
+    default="weighted",
+    parse=parse_text,
+    help="What makes one list of the results of several channels.",
+)
+PLUGINS_DISABLED: Setting[tuple[str, ...]] = Setting(
+    name="plugins.disabled",
+    env="CLOXY_PLUGINS_DISABLED",
+    default=(),
+    parse=TextList(),
+    help="Plugins that are not loaded.",
+)
+PLUGINS_ONLY: Setting[tuple[str, ...]] = Setting(
+    name="plugins.only",
+    env="CLOXY_PLUGINS",
+    default=(),
+    parse=TextList(),
+    help="The only plugins that are loaded, beside the required ones; empty for all.",
+)
+PLUGINS_PIN: Setting[Mapping[str, str]] = Setting(
+    name="plugins.pin",
+    default={},
+    parse=PairList(),
+    help="name=package, for a name that several packages offer.",
+)
+PLUGINS_DIR: Setting[Path | None] = Setting(
+    name="plugins.dir",
+    env="CLOXY_PLUGINS_DIR",
+    default=None,
+    parse=parse_path,
+    help="Folder of one-file plugins, which run with your rights; by default none.",
+)
+PROVIDERS_DISABLED: Setting[tuple[str, ...]] = Setting(
+    name="providers.disabled",
+    default=(),
+    parse=TextList(),
+    help="Single parts of plugins that are off: name, or seat.name.",
+)
+PROVIDERS_PREFER: Setting[Mapping[str, str]] = Setting(
+    name="providers.prefer",
+    default={},
+    parse=PairList(),
+    help="key=name, where parts of several plugins have the same key.",
+)
+LOG_LEVEL: Setting[str] = Setting(
+    name="log.level",
+    default="info",
+    parse=OneOf(("debug", "info", "warning", "error")),
+    help="How much is written to the log.",
+)
+
+CORE_SETTINGS: tuple[Setting[Any], ...] = (
+    DATA_DIR,
+    HOST,
+    PORT,
+    URL,
+    API_KEY,
+    ALLOWED_HOSTS,
+    WATCH,
+    WATCH_DIRS,
+    WATCH_INTERVAL,
+    WATCH_SWEEP,
+    FUSER,
+    PLUGINS_DISABLED,
+    PLUGINS_ONLY,
+    PLUGINS_PIN,
+    PLUGINS_DIR,
+    PROVIDERS_DISABLED,
+    PROVIDERS_PREFER,
+    LOG_LEVEL,
+)
+
+
+def load_settings(
+    environment: Mapping[str, str], command_line: Mapping[str, str] | None = None
+) -> Settings:
+    """The core's settings from all layers, the file of the data directory included.
+
+    Args:
+        environment: environment variables.
+        command_line: texts by dotted name; empty texts are not set.
+
+    Raises:
+        SettingError: the file cannot be read or is not TOML, or the data directory is unusable.
+    """
+    before = Settings((DATA_DIR,), environment=environment, command_line=command_line)
+    return Settings(
+        CORE_SETTINGS,
+        file=read_config(data_directory(before) / FILE_NAME),
+        environment=environment,
+        command_line=command_line,
+        not_in_file=(DATA_DIR.name,),
+    )
+
+
+def data_directory(settings: Settings) -> Path:
+    """The data directory, absolute; it need not exist yet."""
+    return settings[DATA_DIR] or parse_path("~/.cloxy")
+
+
+def server_url(settings: Settings) -> str:
+    """Where commands find the server: as set, else the address that it listens on.
+
+    A server that listens on every interface is looked for on this machine.
+    """
+    if url := settings[URL]:
+        return url
+    host = settings[HOST]
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return f"http://{host}:{settings[PORT]}"
+    if address.is_unspecified:
+        host = "127.0.0.1" if address.version == 4 else "::1"
+    return f"http://{f'[{host}]' if address.version == 6 else host}:{settings[PORT]}"
+
+
+def plugin_choice(settings: Settings) -> PluginChoice:
+    """Which plugins the settings ask for."""
+    return PluginChoice.of(
+        disabled=settings[PLUGINS_DISABLED],
+        only=settings[PLUGINS_ONLY],
+        pins=settings[PLUGINS_PIN],
+    )
+
+
+def record_switches(settings: Settings) -> RecordSwitches:
+    """What the settings decide about single records of plugins."""
+    return RecordSwitches(frozenset(settings[PROVIDERS_DISABLED]), settings[PROVIDERS_PREFER])
