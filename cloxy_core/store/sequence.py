@@ -14,5 +14,11 @@ def next_ids(connection: Connection, table: Table, count: int) -> range:
     """The next `count` ids of a table, ascending; they must be inserted in this transaction."""
     if not count:
         return range(0)
-    last = connection.execute(_COUNTER, {"name": table.name}).scalar() or 0
+    last = last_id(connection, table)
     return range(last + 1, last + 1 + count)
+
+
+def last_id(connection: Connection, table: Table) -> int:
+    """The highest id that a table ever gave, those of deleted rows included; 0 for none."""
+    last: int | None = connection.execute(_COUNTER, {"name": table.name}).scalar()
+    return last or 0

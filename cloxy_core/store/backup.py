@@ -1,0 +1,105 @@
+"""A copy of the database that was checked before it was called a backup."""
+
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from cloxy_core.runtime.paths import create_private_file, sync_directory
+from cloxy_core.store.connections import APPLICATION_ID, connect
+from cloxy_hookspecs.errors import IntegrityError
+
+KEEP: Final = 5
+_PREFIX: Final = "memory-"
+_SUFFIX: Final = ".db"
+_PARTIAL: Final = ".partial"
+
+
+def back_up(
+    source: Any,  # noqa: ANN401 - the driver's connection
+    folder: Path,
+    *,
+    now: datetime,
+    reason: str,
+    keep: int = KEEP,
+) -> Path:
+    """Copy the database into a folder, check the copy, and only then give it its name.
+
+    Writers may go on; the copy is one snapshot. The name begins with the time, so that names
+    sort by age.
+
+    Args:
+        source: A connection outside of any transaction.
+        folder: Where backups lie.
+        now: The time for the name.
+        reason: A few characters for the name, for example `before-core-2`.
+        keep: How many of the newest backups stay.
+
+    Returns:
+        The backup.
+
+    Raises:
+        IntegrityError: The copy is damaged; it was removed and older backups were kept.
+    """
+    _remove_partial(folder)
+    stamp = now.strftime("%Y%m%dT%H%M%S") + f"{now.microsecond // 1000:03d}Z"
+    target = folder / f"{_PREFIX}{stamp}-{reason}{_SUFFIX}"
+    partial = target.with_name(target.name + _PARTIAL)
+    # Made beforehand, since SQLite itself would make it readable for everybody.
+    os.close(create_private_file(partial))
+    try:
+        source.execute("VACUUM INTO ?", (str(partial),))
+        verify(partial)
+        _sync_file(partial)
+        partial.replace(target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    sync_directory(folder)
+    _prune(folder, keep, newest=target)
+    return target
+
+
+def verify(copy: Path) -> None:
+    """Check a file that no one else has open.
+
+    Raises:
+        IntegrityError: It is damaged or not a database of Cloxy.
+    """
+    connection = connect(copy, "mode=ro", "immutable=1")
+    try:
+        found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        (owner,) = connection.execute("PRAGMA application_id").fetchone()
+    finally:
+        connection.close()
+    if found != "ok" or owner != APPLICATION_ID:
+        raise IntegrityError(
+            f"the backup {copy.name} did not pass its check: {found}",
+            hint="the database itself may be damaged; keep the older backups",
+        )
+
+
+def backups(folder: Path) -> Sequence[Path]:
+    """The backups of a folder, oldest first."""
+    return sorted(folder.glob(f"{_PREFIX}*{_SUFFIX}"))
+
+
+def _sync_file(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_partial(folder: Path) -> None:
+    """Remove what a killed backup left behind."""
+    for left in folder.glob(f"{_PREFIX}*{_PARTIAL}*"):
+        left.unlink(missing_ok=True)
+
+
+def _prune(folder: Path, keep: int, newest: Path) -> None:
+    for old in backups(folder)[: -max(keep, 1)]:
+        if old != newest:
+            old.unlink(missing_ok=True)
