@@ -18,7 +18,7 @@ from cloxy_hookspecs.providers.surface import OperationProvider
 from cloxy_hookspecs.types.memory import OriginPolicy
 from cloxy_hookspecs.types.settings import Setting
 
-P = TypeVar("P")
+P_co = TypeVar("P_co", covariant=True)
 
 
 class Arity(Enum):
@@ -32,7 +32,7 @@ class Arity(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Seat(Generic[P]):
+class Seat(Generic[P_co]):
     """One place that plugins can fill.
 
     Attributes:

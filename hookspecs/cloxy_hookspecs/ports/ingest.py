@@ -103,8 +103,7 @@ class Ingestor(Protocol):
             force: read every file from its start; what is known is recognised.
 
         Raises:
-            InputError: the folder does not exist.
-            ForbiddenError: the folder is outside the watched ones.
+            InputError: the folder is outside the watched ones, or does not exist.
         """
         ...
 

@@ -1,0 +1,186 @@
+"""The format of the session logs as a parser: which record says what."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+
+from cloxy_hookspecs import HostContext, ParseResult, RawLine, SourceItem
+from cloxy_plugins.claude_code import titles
+from cloxy_plugins.claude_code.attachments import attachment_record
+from cloxy_plugins.claude_code.content import plain_words, user_words
+from cloxy_plugins.claude_code.decoding import Record, decode_line, recover
+from cloxy_plugins.claude_code.envelope import id_of, speaker_of, text_of
+from cloxy_plugins.claude_code.run import Run
+from cloxy_plugins.claude_code.state import load_state
+from cloxy_plugins.claude_code.titles import title_of_record
+
+_DAY = 86_400_000
+_NANOSECONDS = 1_000_000
+_KIND_LIMIT = 60
+
+_NOISE = frozenset(
+    {
+        "agent-setting",
+        "atis-latch",
+        "bridge-session",
+        "file-history-delta",
+        "file-history-snapshot",
+        "frame-link",
+        "last-prompt",
+        "mode",
+        "permission-mode",
+        "progress",
+        "queue-operation",
+        "relocated",
+        "tag",
+        "teleported-from",
+        "worktree-state",
+    }
+)
+_TITLES = {
+    "custom-title": ("customTitle", titles.CUSTOM),
+    "ai-title": ("aiTitle", titles.GENERATED),
+    "agent-name": ("agentName", titles.AGENT),
+}
+_SPEECH_KEYS = ("message", "role", "content", "text")
+
+
+def create_parser(context: HostContext) -> "ClaudeCodeParser":
+    """Make the parser; messages of sessions in the data directory are not taken."""
+    return ClaudeCodeParser(str(context.paths.data), context.clock.now_ms)
+
+
+class ClaudeCodeParser:
+    """Turns lines of a session log into messages; implements `Parser`."""
+
+    def __init__(self, own_folder: str, now_ms: Callable[[], int]) -> None:
+        """Make a parser.
+
+        Args:
+            own_folder: folder whose sessions are not taken.
+            now_ms: the present in milliseconds; a later time of a message is not believed.
+        """
+        self._own_folder = os.path.normpath(own_folder)
+        self._now_ms = now_ms
+
+    def parse(
+        self, item: SourceItem, lines: Iterable[RawLine], state: Mapping[str, object]
+    ) -> ParseResult:
+        """Parse a run of lines; see `Parser.parse`."""
+        latest = max(self._now_ms(), item.mtime_ns // _NANOSECONDS) + _DAY
+        run = Run(item.uri, load_state(state), self._own_folder, latest)
+        for line in lines:
+            data = line.data
+            record = decode_line(data) if data else None
+            if record is not None:
+                _take(run, record, line)
+            elif data or line.dropped:
+                _take_damaged(run, line)
+        return run.result()
+
+
+def _take_damaged(run: Run, line: RawLine) -> None:
+    if line.dropped:
+        run.bad(line, f"a line of {line.dropped} bytes is too long")
+        return
+    if line.data.isspace():
+        return
+    found = recover(line.data)
+    for record in found.records:
+        _take(run, record, line)
+    if found.damage:
+        run.bad(line, found.damage)
+
+
+def _take(run: Run, record: Record, line: RawLine) -> None:
+    """Let the handler of a record's type have it."""
+    kind = record.get("type")
+    if not isinstance(kind, str):
+        _take_unknown(run, record, "(prompt history)" if "display" in record else "(no type)")
+        return
+    if kind not in _NOISE:
+        handler = _HANDLERS.get(kind)
+        if handler is None:
+            _take_unknown(run, record, kind[:_KIND_LIMIT])
+            return
+        handler(run, record, line)
+    run.understood(record.get("uuid"))
+
+
+def _take_unknown(run: Run, record: Record, kind: str) -> None:
+    run.unknown(kind)
+    if any(key in record for key in _SPEECH_KEYS):
+        run.strange()
+
+
+def _user(run: Run, record: Record, line: RawLine) -> None:
+    message = record.get("message")
+    if not isinstance(message, dict):
+        run.strange()
+        return
+    summary = record.get("isCompactSummary") is True
+    if not summary and record.get("isMeta") is True:
+        return
+    words = (plain_words if summary else user_words)(message.get("content"))
+    if not words.understood:
+        run.strange()
+    if not words.text:
+        return
+    if summary:
+        run.say(record, line, "summary", "summary", words.text)
+    elif (author := speaker_of(record)) is not None:
+        run.say(record, line, "user", author, words.text)
+
+
+def _assistant(run: Run, record: Record, line: RawLine) -> None:
+    message = record.get("message")
+    if not isinstance(message, dict):
+        run.strange()
+        return
+    if record.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>":
+        return
+    words = plain_words(message.get("content"))
+    if not words.understood:
+        run.strange()
+    if words.text:
+        run.say(record, line, "assistant", "assistant", words.text)
+
+
+def _system(run: Run, record: Record, line: RawLine) -> None:
+    if record.get("subtype") != "away_summary":
+        return
+    text = text_of(record, "content") or text_of(record, "summary")
+    if text is not None:
+        run.say(record, line, "summary", "summary", text)
+
+
+def _title(run: Run, record: Record, _line: RawLine) -> None:
+    field, rank = _TITLES[str(record["type"])]
+    text = text_of(record, field)
+    if text is not None:
+        run.sessions.title(run.sessions.key_of(record)[0], title_of_record(text), rank)
+
+
+def _summary(run: Run, record: Record, _line: RawLine) -> None:
+    text, leaf = text_of(record, "summary"), id_of(record, "leafUuid")
+    if text is not None and leaf is not None:
+        run.summary(leaf, title_of_record(text))
+
+
+def _pull_request(run: Run, record: Record, line: RawLine) -> None:
+    address = text_of(record, "prUrl")
+    if address is None:
+        return
+    name = f"{record.get('prRepository') or ''}#{record.get('prNumber') or ''}".strip("#")
+    text = f"Pull request {name}: {address}" if name else f"Pull request {address}"
+    run.say(record, line, "note", "program", text, once=True)
+
+
+_HANDLERS: Mapping[str, Callable[[Run, Record, RawLine], None]] = {
+    "user": _user,
+    "assistant": _assistant,
+    "attachment": attachment_record,
+    "system": _system,
+    "summary": _summary,
+    "pr-link": _pull_request,
+    **dict.fromkeys(_TITLES, _title),
+}

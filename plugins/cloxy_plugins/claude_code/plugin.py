@@ -1,0 +1,41 @@
+"""What the plugin brings: the source, the parser and the origin of transcripts."""
+
+from collections.abc import Iterable
+
+from cloxy_hookspecs import OriginPolicy, ParserProvider, SourceProvider, hookimpl
+
+
+@hookimpl
+def cloxy_sources() -> Iterable[SourceProvider]:
+    """The session files of Claude Code."""
+    from cloxy_plugins.claude_code.source import create_source
+
+    yield SourceProvider(
+        name="claude-code",
+        summary="Sessions of Claude Code, its sub-agents among them",
+        agent="claude-code",
+        parser="claude-code-jsonl",
+        chunker="messages",
+        origin="transcript",
+        create=create_source,
+    )
+
+
+@hookimpl
+def cloxy_parsers() -> Iterable[ParserProvider]:
+    """The format of those files."""
+    from cloxy_plugins.claude_code.parser import create_parser
+
+    yield ParserProvider(
+        name="claude-code-jsonl",
+        summary="Session logs of Claude Code, one JSON object a line",
+        create=create_parser,
+    )
+
+
+@hookimpl
+def cloxy_origins() -> Iterable[OriginPolicy]:
+    """What was said stays as it was said, however often it was said."""
+    yield OriginPolicy(
+        name="transcript", kind="episodic", tier="working", immutable=True, deduplicates=False
+    )

@@ -1,0 +1,23 @@
+"""The parser and the source over session logs made by the tests."""
+
+import pytest
+from claude_logs import Logs
+
+from cloxy_plugins.claude_code.source import ClaudeCodeSource
+
+
+@pytest.fixture
+def logs():
+    return Logs()
+
+
+@pytest.fixture
+def projects(tmp_path):
+    folder = tmp_path / "projects"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def source(projects):
+    return ClaudeCodeSource([projects])
