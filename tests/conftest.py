@@ -1,0 +1,59 @@
+"""Every test runs without a network and with a home directory and settings of its own."""
+
+import os
+from pathlib import Path
+
+import network_guard
+import pytest
+
+GUARD = Path(network_guard.__file__).parent
+FOREIGN = ("CLAUDE_CONFIG_DIR", "FASTEMBED_CACHE_PATH", "NO_COLOR", "PYTHONIOENCODING")
+FOREIGN_PREFIXES = ("CLOXY_", "HF_", "XDG_")
+
+
+def pytest_configure(config):
+    network_guard.install()
+    paths = [str(GUARD), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+
+
+@pytest.fixture(scope="session")
+def network_log(tmp_path_factory):
+    """File in which refused connections of this and of child processes are noted."""
+    log = tmp_path_factory.mktemp("network") / "refused.txt"
+    log.touch()
+    return log
+
+
+@pytest.fixture
+def may_try_network(network_log):
+    """For tests of the guard itself: what they provoke is not held against them."""
+    before = network_log.read_text(encoding="utf-8")
+    yield network_log
+    network_log.write_text(before, encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def isolated(tmp_path_factory, network_log):
+    """A home of the test's own, no setting from outside; nothing may leak out of the test."""
+    environment, folder = _visible(), Path.cwd()
+    home = tmp_path_factory.mktemp("home", numbered=True)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name in FOREIGN or name.startswith(FOREIGN_PREFIXES):
+                patch.delenv(name)
+        patch.setenv("HOME", str(home))
+        patch.setenv("USERPROFILE", str(home))
+        patch.setenv(network_guard.LOG_VARIABLE, str(network_log))
+        noted = network_log.read_text(encoding="utf-8")
+        yield home
+        refused = network_log.read_text(encoding="utf-8")[len(noted) :]
+    if refused:
+        network_log.write_text(noted, encoding="utf-8")
+        pytest.fail(f"something tried to leave this machine:\n{refused}", pytrace=False)
+    assert _visible() == environment, "the test changed environment variables and left them so"
+    assert Path.cwd() == folder, "the test changed the working directory and left it so"
+
+
+def _visible():
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
