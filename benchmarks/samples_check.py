@@ -4,13 +4,22 @@
 
 reads every `*.jsonl` below DIR with a plain reader of its own (below; it shares no code with
 the plugin) and with the plugin's source and parser, and tells for each file what is missing,
-too much, or twice within a session. Exits with 1 when anything is.
+too much, or twice within a session.
+
+    python benchmarks/samples_check.py server DIR
+
+starts the real server on a new data directory, lets it ingest DIR, twice, and compares what lies
+in its database with the same plain reader, over all files together. Secrets and recalled blocks
+are expected to be taken out. Both exit with 1 when anything differs.
 """
 
 import argparse
+import itertools
 import json
 import re
+import sqlite3
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -194,12 +203,80 @@ def check_parser(folder: Path) -> int:
     return 1 if wrong else 0
 
 
+def stored_messages(database: Path) -> list[tuple[str, str, str, str]]:
+    """Session, id, role and text of every stored message, its parts joined."""
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    rows = connection.execute(
+        "SELECT s.key, p.message_uid, p.role, substr(m.content, p.char_start + 1,"
+        " p.char_end - p.char_start) FROM passages p JOIN memories m ON m.id = p.memory_id"
+        " JOIN sessions s ON s.id = p.session_id ORDER BY s.key, p.message_uid, p.part"
+    ).fetchall()
+    connection.close()
+    return [
+        (*key, "".join(row[3] for row in group))
+        for key, group in itertools.groupby(rows, lambda row: row[:3])
+    ]
+
+
+def check_server(folder: Path) -> int:
+    """Compare what a real server stores with the plain reader."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from server.live_server import LiveServer
+
+    from cloxy_core.services.echo import strip_echo
+    from cloxy_core.services.redaction import clean
+
+    folder = folder.resolve()
+    expected: dict[tuple[str, str], tuple[str, str]] = {}
+    for path in sorted(folder.rglob("*.jsonl")):
+        if not SKIPPED_FILES.search(path.name):
+            for key, said in expected_messages(path).items():
+                expected.setdefault(key, said)
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        LiveServer(Path(scratch), CLOXY_WATCH_DIRS=str(folder)) as server,
+    ):
+        reports = [server.ask("POST", "/ingest_convos", {"force": f})[1] for f in (False, True)]
+        stored = stored_messages(server.data / "memory.db")
+    complaints = [f"second pass added {reports[1]['messages_added']}"] * bool(
+        reports[1]["messages_added"]
+    )
+    counts = Counter((session, uid) for session, uid, _role, _text in stored)
+    complaints += [f"twice: {key}" for key, number in counts.items() if number > 1]
+    found = {(session, uid): (role, text) for session, uid, role, text in stored if role != "note"}
+    made = Counter((key[0], *said) for key, said in found.items() if key[1].startswith("made-"))
+    for key, (role, text) in expected.items():
+        wanted = (role, clean(strip_echo(text)[0]).text)
+        if not wanted[1].strip():
+            continue
+        if key[1].startswith("line "):
+            if not made[key[0], *wanted]:
+                complaints.append(f"missing: {key} {wanted}")
+        elif found.get(key) != wanted:
+            complaints.append(f"missing or changed: {key} {wanted} / {found.get(key)}")
+    complaints += [
+        f"too much: {key} {said}"
+        for key, said in found.items()
+        if key not in expected and not key[1].startswith("made-")
+    ]
+    for complaint in complaints:
+        print("   !!", complaint)
+    roles = Counter(role for _session, _uid, role, _text in stored)
+    sessions = len({session for session, *_rest in stored})
+    print(reports[0])
+    print(f"{dict(roles)} in {sessions} sessions; {len(complaints)} differences")
+    return 1 if complaints else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     parse = commands.add_parser("parse", help="compare the plugin's parser with a plain reader")
     parse.add_argument("folder", type=Path, metavar="DIR")
     parse.set_defaults(run=lambda options: check_parser(options.folder))
+    server = commands.add_parser("server", help="compare a real server with a plain reader")
+    server.add_argument("folder", type=Path, metavar="DIR")
+    server.set_defaults(run=lambda options: check_server(options.folder))
     options = parser.parse_args()
     return options.run(options)
 

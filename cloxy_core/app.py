@@ -1,11 +1,14 @@
 """The server: from settings to a listening socket, and back to a quiet end."""
 
 import asyncio
+import logging
 import os
+import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
@@ -40,6 +43,7 @@ from cloxy_hookspecs import ConfigError
 
 BACKLOG = 512
 SHUTDOWN_SECONDS = 3
+STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 def open_host(settings: Settings) -> PluginHost:
@@ -81,7 +85,10 @@ def serve(
     check_exposure(settings[HOST], settings[API_KEY])
     plugins = open_host(settings)
     paths = DataDirectory.open(data_directory(settings))
-    with logging_to(paths.logs, level=settings[LOG_LEVEL], mask=lambda t: redact(t).text):
+    with (
+        logging_to(paths.logs, level=settings[LOG_LEVEL], mask=lambda t: redact(t).text) as handler,
+        _uvicorn_logs_to(handler),
+    ):
         lock = DataDirectoryLock(paths.lock)
         listening = None
         try:
@@ -94,6 +101,19 @@ def serve(
             if listening is not None:
                 listening.close()
             lock.release()
+
+
+@contextmanager
+def _uvicorn_logs_to(handler: logging.Handler) -> Iterator[None]:
+    """Let the web server's own lines go to our log instead of the terminal."""
+    logger = logging.getLogger("uvicorn")
+    logger.addHandler(handler)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.propagate = True
+        logger.removeHandler(handler)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -171,9 +191,30 @@ def _run(
     app = create_app(engine.operations, health.report, lifespan)
     config = server_config(app, policy)
     config.timeout_graceful_shutdown = SHUTDOWN_SECONDS
-    server = uvicorn.Server(config)
+    server = _Server(config)
     asyncio.run(_serve(server, listening))
     return 0 if server.started else 1
+
+
+class _Server(uvicorn.Server):
+    """A server for which being told to stop is a good end: the first signal ends it, with 0."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at the first signal, at once at the second."""
+        before = {number: signal.signal(number, self._told) for number in STOPPING}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _told(self, number: int, _frame: FrameType | None) -> None:
+        if self.should_exit:
+            # Whoever asks twice does not want to wait; a kill loses nothing that was committed.
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        self.should_exit = True
 
 
 async def _serve(server: uvicorn.Server, listening: socket.socket) -> None:

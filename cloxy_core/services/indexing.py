@@ -4,6 +4,7 @@ Indexes that live in SQL change inside the transaction of the rows. All others a
 outbox after commit, in order, and may be lost and rebuilt at any time.
 """
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +13,7 @@ from sqlalchemy import Connection, delete, func, insert, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from cloxy_core.services.passage_rows import index_rows
+from cloxy_core.store.sequence import last_id
 from cloxy_hookspecs import (
     AfterIndex,
     AfterIndexProvider,
@@ -57,6 +59,8 @@ class Indexing:
         self._after = tuple(c for c in channels if isinstance(c, AfterChannel))
         self._store = store
         self._clock = clock
+        # Two feeds at once could bring an older state of a passage behind a newer one.
+        self._feeding = asyncio.Lock()
 
     def index(self, channel: str) -> Index | None:
         """The index of a channel, or None."""
@@ -95,35 +99,40 @@ class Indexing:
 
     async def drain(self) -> int:
         """Feed the outbox to the indexes outside of SQL; how many entries were applied."""
-        applied = 0
-        for channel in self._after:
-            applied += await self._drain(channel)
-        if self._after:
-            await self._store.write(self._trim)
+        if not self._after:
+            return 0
+        async with self._feeding:
+            applied = 0
+            for channel in self._after:
+                applied += await self._drain(channel)
+            if applied:
+                await self._store.write(self._trim)
         return applied
 
     async def _drain(self, channel: AfterChannel) -> int:
         applied = 0
         while True:
-            position = channel.index.checkpoint()
-            sequence, changes = await self._store.read(partial(_pending, position=position))
-            if not changes:
+            sequence, count = await self._store.read(partial(_feed, index=channel.index))
+            if not count:
                 return applied
-            channel.index.apply(changes, sequence)
             note = partial(_note_checkpoint, name=channel.record.name, sequence=sequence)
             await self._store.write(note)
-            applied += len(changes)
+            applied += count
 
     async def catch_up(self) -> None:
         """Rebuild the indexes that lost more than the outbox still holds, then drain."""
+        await self._store.write(self._forget_absent)
         for channel in self._after:
-            position = channel.index.checkpoint()
-            bounds = partial(_outbox_bounds, name=channel.record.name)
-            first, noted = await self._store.read(bounds)
-            lost = position < noted or (first is not None and first > position + 1)
-            if lost or position == 0:
-                await self._rebuild_after(channel)
+            is_lost = partial(_is_lost, name=channel.record.name, index=channel.index)
+            if await self._store.read(is_lost):
+                async with self._feeding:
+                    await self._rebuild_after(channel)
         await self.drain()
+
+    def _forget_absent(self, connection: Connection) -> None:
+        """Drop the checkpoints of indexes that are switched off; nobody keeps changes for them."""
+        names = [channel.record.name for channel in self._after]
+        connection.execute(delete(index_checkpoints).where(index_checkpoints.c.index.not_in(names)))
 
     async def rebuild(self) -> Mapping[str, int]:
         """Rebuild every index from the rows, in short transactions; passages by channel."""
@@ -134,7 +143,8 @@ class Indexing:
             if not changes:
                 break
         for channel in self._after:
-            await self._rebuild_after(channel)
+            async with self._feeding:
+                await self._rebuild_after(channel)
         return await self.counts()
 
     def _clear(self, connection: Connection) -> None:
@@ -152,7 +162,7 @@ class Indexing:
 
     async def _rebuild_after(self, channel: AfterChannel) -> None:
         def rebuild(connection: Connection) -> int:
-            sequence = _last_sequence(connection)
+            sequence = last_id(connection, index_outbox)
             channel.index.rebuild(_all_rows(connection), sequence)
             return sequence
 
@@ -164,6 +174,14 @@ class Indexing:
         """Drop the entries that every index outside of SQL has applied."""
         done = min(channel.index.checkpoint() for channel in self._after)
         connection.execute(delete(index_outbox).where(index_outbox.c.seq <= done))
+
+
+def _feed(connection: Connection, index: AfterIndex) -> tuple[int, int]:
+    """Apply a slice of the outbox, on a reader thread; its last number and its size."""
+    sequence, changes = _pending(connection, index.checkpoint())
+    if changes:
+        index.apply(changes, sequence)
+    return sequence, len(changes)
 
 
 def _pending(connection: Connection, position: int) -> tuple[int, Sequence[IndexChange]]:
@@ -181,13 +199,6 @@ def _pending(connection: Connection, position: int) -> tuple[int, Sequence[Index
     return entries[-1].seq, [IndexChange(identifier, rows.get(identifier)) for identifier in wanted]
 
 
-def _last_sequence(connection: Connection) -> int:
-    """The highest outbox number ever given, applied and trimmed ones included."""
-    waiting = connection.execute(select(func.max(index_outbox.c.seq))).scalar() or 0
-    noted = connection.execute(select(func.max(index_checkpoints.c.seq))).scalar() or 0
-    return max(waiting, noted)
-
-
 def _all_rows(connection: Connection) -> Iterator[IndexRow]:
     last = 0
     while rows := index_rows(connection, after=last, limit=REBUILD):
@@ -195,12 +206,18 @@ def _all_rows(connection: Connection) -> Iterator[IndexRow]:
         last = rows[-1].passage_id
 
 
-def _outbox_bounds(connection: Connection, name: str) -> tuple[int | None, int]:
+def _is_lost(connection: Connection, name: str, index: AfterIndex) -> bool:
+    """Whether an index has missed changes that the outbox does not hold any more."""
+    position = index.checkpoint()
     first = connection.execute(select(func.min(index_outbox.c.seq))).scalar()
     noted = connection.execute(
         select(index_checkpoints.c.seq).where(index_checkpoints.c.index == name)
     ).scalar()
-    return first, noted or 0
+    if not position or noted is None or position < noted:
+        return True
+    # Behind the last number there is nothing: such an index belongs to a database that is gone.
+    trimmed = first is not None and first > position + 1
+    return trimmed or position > last_id(connection, index_outbox)
 
 
 def _note_checkpoint(connection: Connection, name: str, sequence: int) -> None:

@@ -1,1 +1,1 @@
-"""The conformance kit for plugin authors."""
+"""The conformance kit for plugin authors: fixtures, fakes, and a class of tests for each seat."""

@@ -4,6 +4,10 @@ They are declared here and created by numbered migrations; a test compares the t
 are integer milliseconds since the epoch, UTC. Ids are never reused.
 """
 
+# SQLModel types `__tablename__` for its own use; pyright takes that for a rule for us.
+# pyright: reportAssignmentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownArgumentType=false
+
 from typing import Any
 
 from sqlalchemy import (

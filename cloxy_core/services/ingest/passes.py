@@ -121,8 +121,8 @@ def groups(
 ) -> Iterator[Group]:
     """Read all changed files into groups for the writer. Runs on an `io` thread.
 
-    A batch whose messages may be known already is written alone, and a file appears at most once
-    in a group.
+    A batch whose messages may be known already is written alone. A file of which a run could not
+    be written is left where it is.
 
     Args:
         found: what to read.
@@ -135,13 +135,13 @@ def groups(
         group.current = item.uri
         for batch in _read(found.reader, item, cursor, force=force, unknown=unknown):
             place = (batch.feed.plugin, batch.cursor.uri)
-            if group.batches and (batch.reread or _holds(group, place)):
+            if group.batches and batch.reread:
                 yield group
                 group = Group(current=item.uri)
-            stored = adopted.get(place)
-            if stored is not None and batch.cursor.id is None:
-                batch = replace(batch, cursor=replace(batch.cursor, id=stored.id))  # noqa: PLW2901 - the batch with the id of its stored cursor
-            group.add(batch)
+            taken = adopt(batch, adopted.get(place))
+            if taken is None:
+                break
+            group.add(taken)
             if group.full or batch.reread:
                 yield group
                 group = Group(current=item.uri)
@@ -149,8 +149,15 @@ def groups(
     yield group
 
 
-def _holds(group: Group, place: tuple[str, str]) -> bool:
-    return any((b.feed.plugin, b.cursor.uri) == place for b in group.batches)
+def adopt(batch: FileBatch, stored: Cursor | None) -> FileBatch | None:
+    """A batch with the id of the cursor that runs before it stored; None after one that failed."""
+    if stored is None:
+        return batch
+    if stored.state == "failed":
+        return None
+    if batch.cursor.id is not None:
+        return batch
+    return replace(batch, cursor=replace(batch.cursor, id=stored.id))
 
 
 def _read(
@@ -158,20 +165,31 @@ def _read(
 ) -> Iterator[FileBatch]:
     """The batches of a file; one that cannot be read gives its failure as a cursor."""
     try:
-        yield from reader.batches(item, cursor, force=force, unknown=unknown)
-    except OSError as error:
-        yield failure_batch(reader, item, cursor, error)
+        for batch in reader.batches(item, cursor, force=force, unknown=unknown):
+            cursor = batch.cursor
+            yield batch
+    except Exception as error:
+        # Whatever is wrong with one file, or with the plugin that reads it, the others go on.
+        yield failure_batch(reader, cursor or never_read(item), error)
 
 
-def failure_batch(
-    reader: Reader, item: SourceItem, cursor: Cursor | None, error: OSError
-) -> FileBatch:
-    """A batch that says only that the file could not be read; its offset stays."""
-    known = cursor or Cursor(item.uri, item.identity, 0, -1, 0)
-    reason = f"{type(error).__name__}: {error.strerror or error}"[:200]
+def never_read(item: SourceItem) -> Cursor:
+    """The cursor of a file of which nothing was read, so that it is tried again."""
+    return Cursor(item.uri, item.identity, 0, -1, 0)
+
+
+def failure_batch(reader: Reader, cursor: Cursor, error: Exception) -> FileBatch:
+    """A batch that says only that the file could not be taken; its offset stays.
+
+    Words of an unforeseen error may be words of the file, so that only its kind is told.
+    """
+    if isinstance(error, OSError):
+        reason = f"{type(error).__name__}: {error.strerror or error}"[:200]
+    else:
+        reason = f"{reader.feed.parser} failed ({type(error).__name__})"
     return FileBatch(
         feed=reader.feed,
-        cursor=replace(known, state="failed", error=reason),
+        cursor=replace(cursor, state="failed", error=reason),
         messages=(),
         facts={},
         projects={},

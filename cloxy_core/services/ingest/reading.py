@@ -2,17 +2,18 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from cloxy_core.services.echo import strip_echo
+from cloxy_core.services.ingest.cleaning import clean_run, clean_state
 from cloxy_core.services.ingest.following import Start, find_start, is_quiet, mark
-from cloxy_core.services.redaction import clean
+from cloxy_core.services.ingest.parsing import parse_run
 from cloxy_core.services.write.batch import Cursor, Feed, FileBatch
-from cloxy_hookspecs import Message, Parser, ParseResult, RawLine, SessionFacts, Source, SourceItem
+from cloxy_hookspecs import Parser, ParseResult, RawLine, Source, SourceItem
 
 RUN_BYTES = 2 * 1024 * 1024
 RUN_LINES = 400
+KNOWN_KINDS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Reader:
         """Read what is new in a file, in runs of a bounded size.
 
         The last batch brings the cursor to the end of the last whole line, even when no message
-        came of it.
+        came of it; those before it say that there is more, should nobody come to write the last.
 
         Args:
             item: the file as it was discovered.
@@ -52,13 +53,14 @@ class Reader:
         lines = self.source.read(item, start.cursor.byte_offset)
         current = start.cursor
         for run in _runs(lines, take_unfinished=is_quiet(item, time.time_ns())):
-            result = self.parser.parse(item, run.lines, current.parser_state)
-            unknown.update(result.unknown)
-            current = self._advance(item, current, run, result)
-            yield self._batch(start, current, result)
+            result = parse_run(self.parser, item, run.lines, current.parser_state)
+            if len(unknown) < KNOWN_KINDS:
+                unknown.update(result.unknown)
+            current = self._advance(item, current, run, result, reread=start.reread)
+            yield self._batch(start, current, run, result)
 
     def _advance(
-        self, item: SourceItem, cursor: Cursor, run: "_Run", result: ParseResult
+        self, item: SourceItem, cursor: Cursor, run: "_Run", result: ParseResult, *, reread: bool
     ) -> Cursor:
         """The cursor after a run."""
         seen = replace(
@@ -75,25 +77,25 @@ class Reader:
             messages=cursor.messages + len(result.messages),
             bad_lines=cursor.bad_lines + len(result.bad_lines),
         )
-        return replace(mark(self.source, item, moved), state=_state(moved, run, result))
+        if moved.byte_offset > cursor.byte_offset:
+            moved = mark(self.source, item, moved, run.lines)
+        return replace(moved, state=_state(moved, run, result, reread=reread))
 
-    def _batch(self, start: Start, cursor: Cursor, result: ParseResult) -> FileBatch:
-        redactions: Counter[str] = Counter()
-        messages = [
-            cleaned for message in result.messages if (cleaned := _clean(message, redactions))
-        ]
-        facts = {key: _clean_facts(value, redactions) for key, value in result.sessions.items()}
+    def _batch(self, start: Start, cursor: Cursor, run: "_Run", result: ParseResult) -> FileBatch:
+        found = clean_run(result)
         return FileBatch(
             feed=self.feed,
-            cursor=replace(cursor, parser_state=_clean_state(cursor.parser_state)),
-            messages=messages,
-            facts=facts,
+            cursor=replace(cursor, parser_state=clean_state(cursor.parser_state)),
+            messages=found.messages,
+            facts=found.facts,
             projects={
-                key: self.resolve_project(value.cwd) for key, value in facts.items() if value.cwd
+                key: self.resolve_project(value.cwd)
+                for key, value in found.facts.items()
+                if value.cwd
             },
-            bad_lines=() if cursor.state == "provisional" else result.bad_lines,
-            redactions=redactions,
-            reread=start.reread or start.cursor.state == "provisional",
+            bad_lines=() if run.provisional else found.bad_lines,
+            redactions=found.redactions,
+            reread=start.reread,
         )
 
 
@@ -102,14 +104,16 @@ class _Run:
     """Lines that are parsed together.
 
     Attributes:
-        lines: the lines.
+        lines: the lines, without empty ones.
         end: offset after the last whole line.
+        more: whether another run of the same reading follows.
         waiting: whether an unfinished line follows that was not taken.
         provisional: whether the only line is unfinished, and was taken all the same.
     """
 
     lines: list[RawLine]
     end: int
+    more: bool = False
     waiting: bool = False
     provisional: bool = False
 
@@ -118,61 +122,31 @@ def _runs(lines: Iterable[RawLine], *, take_unfinished: bool) -> Iterator[_Run]:
     """Group lines into runs; an unfinished last line is a run of its own, or is left."""
     gathered: list[RawLine] = []
     size = 0
-    end = 0
+    end = done = 0
     last: RawLine | None = None
     for line in lines:
         if not line.finished:
             last = line
             break
-        gathered.append(line)
+        if line.data or line.dropped:
+            gathered.append(line)
         size += line.end - line.start
         end = line.end
         if size >= RUN_BYTES or len(gathered) >= RUN_LINES:
-            yield _Run(gathered, end)
-            gathered, size = [], 0
+            yield _Run(gathered, end, more=True)
+            gathered, size, done = [], 0, end
     take = last is not None and take_unfinished
-    if gathered or last is None or not take:
-        yield _Run(gathered, end, waiting=last is not None and not take)
+    if end > done or not take:
+        yield _Run(gathered, end, more=take, waiting=last is not None and not take)
     if take and last is not None:
         yield _Run([last], 0, provisional=True)
 
 
-def _state(cursor: Cursor, run: _Run, result: ParseResult) -> str:
+def _state(cursor: Cursor, run: _Run, result: ParseResult, *, reread: bool) -> str:
     if run.waiting:
         return "waiting"
-    if cursor.size > 0 and not cursor.messages and not result.silent and cursor.records:
+    if run.more:
+        return "rereading" if reread else "reading"
+    if cursor.size > 0 and not cursor.messages and not result.silent:
         return "drift"
     return "watched"
-
-
-def _clean(message: Message, redactions: Counter[str]) -> Message | None:
-    """The message without secrets, private parts and our own recalled text; None if all goes."""
-    text, _echoes = strip_echo(message.text)
-    cleaned = clean(text)
-    redactions.update(cleaned.counts)
-    if not cleaned.text.strip():
-        return None
-    return message if cleaned.text is message.text else replace(message, text=cleaned.text)
-
-
-def _clean_facts(facts: SessionFacts, redactions: Counter[str]) -> SessionFacts:
-    def cleaned(value: str | None) -> str | None:
-        if not value:
-            return None
-        result = clean(value)
-        redactions.update(result.counts)
-        return result.text.strip() or None
-
-    return replace(
-        facts,
-        cwd=cleaned(facts.cwd),
-        branch=cleaned(facts.branch),
-        title=cleaned(facts.title),
-    )
-
-
-def _clean_state(state: Mapping[str, object]) -> Mapping[str, object]:
-    """A parser's notes hold words of the log, too."""
-    return {
-        key: clean(value).text if isinstance(value, str) else value for key, value in state.items()
-    }

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from cloxy_hookspecs import ForbiddenError, InputError
+from cloxy_hookspecs import InputError
 
 LONGEST_PATH = 4096
 
@@ -17,36 +17,50 @@ def require_root(path: Path, roots: Sequence[Path]) -> Path:
         roots: watched folders.
 
     Raises:
-        InputError: it is no path, or there is no such folder.
-        ForbiddenError: it lies outside of every watched folder, also by way of a link.
+        InputError: it is no path, it lies outside of every watched folder (also by way of a
+            link), or there is no such folder. Outside, the answer is the same whether the folder
+            exists or not.
     """
-    text = str(path)
-    if "\0" in text or len(text) > LONGEST_PATH:
-        raise InputError("this is not a path that can be read")
-    if text == "~" or text.startswith("~/"):
-        text = str(Path.home()) + text[1:]
-    wanted = Path(os.path.normpath(text))
+    wanted = _normal(str(path))
     allowed = [Path(os.path.normpath(root)) for root in roots]
-    inside = wanted.is_absolute() and any(
-        wanted == root or root in wanted.parents for root in allowed
-    )
-    if not inside:
+    # Events may spell a path through the place that a link in a watched folder's own path leads to.
+    real_roots = [root.resolve() for root in allowed]
+    if not (wanted.is_absolute() and _inside(wanted, [*allowed, *real_roots])):
         raise _outside(roots)
     try:
         real = wanted.resolve(strict=True)
-        real_roots = [root.resolve() for root in allowed]
     except (OSError, RuntimeError) as error:
         raise InputError(
             "there is no such folder", hint="name a folder inside a watched one"
         ) from error
-    if not any(real == root or root in real.parents for root in real_roots):
+    if not _inside(real, real_roots):
         raise _outside(roots)
     return wanted
 
 
-def _outside(roots: Sequence[Path]) -> ForbiddenError:
+def _normal(text: str) -> Path:
+    """The path without `~`, `.` and `..`."""
+    try:
+        text.encode()
+        usable = "\0" not in text and len(text) <= LONGEST_PATH
+        if text == "~" or text.startswith("~/"):
+            text = str(Path.home()) + text[1:]
+    except (UnicodeEncodeError, RuntimeError):
+        usable = False
+    if not usable:
+        raise InputError(
+            "this is not a path that can be read", hint="name a folder inside a watched one"
+        )
+    return Path(os.path.normpath(text))
+
+
+def _inside(path: Path, roots: Sequence[Path]) -> bool:
+    return any(path == root or root in path.parents for root in roots)
+
+
+def _outside(roots: Sequence[Path]) -> InputError:
     watched = ", ".join(str(root) for root in roots) or "none"
-    return ForbiddenError(
+    return InputError(
         "this folder is not inside a watched one",
         hint=f"watched: {watched}; add it to CLOXY_WATCH_DIRS and restart",
     )

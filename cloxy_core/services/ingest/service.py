@@ -2,46 +2,47 @@
 
 import asyncio
 import time
-from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from logging import Logger
 from pathlib import Path
 
 from cloxy_core.runtime.workers import Workers
 from cloxy_core.services.indexing import Indexing
-from cloxy_core.services.ingest.passes import Survey, gone_batches, groups, next_group, survey
+from cloxy_core.services.ingest.passes import (
+    Survey,
+    adopt,
+    failure_batch,
+    gone_batches,
+    groups,
+    next_group,
+    survey,
+)
+from cloxy_core.services.ingest.progress import Progress, Tally
 from cloxy_core.services.ingest.reading import Reader
 from cloxy_core.services.ingest.roots import require_root
-from cloxy_core.services.write.batch import Cursor, FileBatch, WriteReport
+from cloxy_core.services.write.batch import Cursor, FileBatch
 from cloxy_core.services.write.cursors import read_cursors
 from cloxy_core.services.write.retitling import retitle, stale_titles
 from cloxy_core.services.write.transcripts import TranscriptWriter
 from cloxy_core.store.engine import Store
-from cloxy_hookspecs import Clock, CloxyError, FileError, IngestStatus, PassReport
+from cloxy_hookspecs import (
+    Clock,
+    CloxyError,
+    FileError,
+    IngestStatus,
+    PassReport,
+    SourceFailure,
+    StoreFullError,
+)
 
-SHOWN_ERRORS = 10
 SHOWN_WARNINGS = 20
+RETITLE = 50
+KEY_LOST = (
+    "the key of what was forgotten is another than before: put the file tombstones.key back from a"
+    " backup of the data directory, or forgotten text can come back from session logs"
+)
 ERROR_CHARACTERS = 200
-
-
-@dataclass(slots=True)
-class Progress:
-    """The running or last pass, and the totals since start."""
-
-    scans: int = 0
-    scanning: bool = False
-    current_file: str | None = None
-    files_done: int = 0
-    files_total: int = 0
-    memories: int = 0
-    memories_total: int = 0
-    last_scan_at: int | None = None
-    last_scan_seconds: float | None = None
-    last_result: PassReport | None = None
-    last_error: str | None = None
-    unknown: Counter[str] = field(default_factory=Counter)
 
 
 class IngestService:
@@ -66,6 +67,8 @@ class IngestService:
         self._log = log
         self._turn = asyncio.Lock()
         self._cursors: dict[str, dict[str, Cursor]] = {}
+        self._outdated = True
+        self._key_fits = True
         self._failures: dict[str, str] = {}
         self.progress = Progress()
         self.running = False
@@ -78,7 +81,14 @@ class IngestService:
         return list(dict.fromkeys(r for reader in self._readers for r in reader.source.roots()))
 
     async def run(self, under: Path | None = None, *, force: bool = False) -> PassReport:
-        """Run one pass now; waits for a running one first."""
+        """Run one pass now; waits for a running one first.
+
+        Raises:
+            InputError: `under` is no folder that exists.
+            ForbiddenError: `under` lies outside of the watched folders.
+            StoreFullError: there is too little room; what was taken in until then stays.
+            StoreBusyError: the store cannot be written now; the next pass goes on from there.
+        """
         if under is not None:
             under = await self._workers.run("io", partial(require_root, under, self.roots()))
         async with self._turn:
@@ -113,81 +123,153 @@ class IngestService:
 
     async def restore(self) -> None:
         """Read the cursors, and finish what a crash left unfinished."""
-        for reader in self._readers:
-            plugin = reader.feed.plugin
-            self._cursors[plugin] = await self._store.read(partial(read_cursors, plugin=plugin))
-        for session_id in await self._store.read(stale_titles):
-            await retitle(self._store, self._indexing, session_id)
-
-    async def _pass(self, under: Path | None, *, force: bool) -> PassReport:
-        progress = self.progress
-        progress.scanning, progress.files_done, progress.memories = True, 0, 0
-        progress.files_total, began = 0, time.monotonic()
-        tally = _Tally()
+        self._outdated = False
         try:
             for reader in self._readers:
+                plugin = reader.feed.plugin
+                # On the writer's thread: a write of a pass that was cancelled may still go on.
+                known = await self._store.write(partial(read_cursors, plugin=plugin))
+                self._cursors[plugin] = known
+            for session_id in await self._store.read(stale_titles):
+                await retitle(self._store, self._indexing, session_id)
+            self._key_fits = await self._store.read(self._writer.tombstones.key_fits)
+        except BaseException:
+            self._outdated = True
+            raise
+
+    async def _pass(self, under: Path | None, *, force: bool) -> PassReport:
+        progress, tally, began = self.progress, Tally(), time.monotonic()
+        progress.begin()
+        whole = False
+        try:
+            await self._take_notice()
+            for reader in self._readers:
                 await self._one_source(reader, under, tally, force=force)
-            progress.last_error = None
+            await self._take_notice()
+            progress.last_error, whole = None, True
         except (CloxyError, OSError) as error:
             progress.last_error = str(error)
-            # What is in memory may be ahead of what was committed.
-            await self.restore()
             raise
         finally:
-            progress.scanning, progress.current_file = False, None
-            progress.scans += 1
-            progress.last_scan_at = self._clock.now_ms()
-            progress.last_scan_seconds = round(time.monotonic() - began, 3)
-        progress.last_result = tally.report(progress.last_scan_seconds)
+            # After a failure, or when cancelled, it is not known here what was committed.
+            self._outdated |= not whole
+            progress.end(self._clock.now_ms(), time.monotonic() - began)
+        progress.last_result = tally.report(time.monotonic() - began)
         return progress.last_result
 
+    async def _take_notice(self) -> None:
+        """Follow what others changed in the cursors: what was forgotten is noted nowhere."""
+        tombstones = self._writer.tombstones
+        if tombstones.has_silenced:
+            await self._store.write(tombstones.silence_again)
+            self._outdated = True
+        if self._outdated:
+            await self.restore()
+
     async def _one_source(
-        self, reader: Reader, under: Path | None, tally: "_Tally", *, force: bool
+        self, reader: Reader, under: Path | None, tally: Tally, *, force: bool
     ) -> None:
         cursors = self._cursors.setdefault(reader.feed.plugin, {})
-        found = await self._workers.run("io", lambda: survey(reader, cursors, under, force=force))
+        found = await self._survey(reader, cursors, under, force=force)
         tally.found += found.found
         tally.skipped += found.skipped
         self.progress.files_total += len(found.changed)
+        self._note_failures(found, tally, whole=under is None)
+        if found.changed:
+            await self._require_room()
         for uri in found.moved:
             del cursors[uri]
-        self._note_failures(found, tally, whole=under is None)
-        if found.changed and self.has_room is not None:
-            reason = await self.has_room()
-            if reason:
-                self.progress.last_error = reason
-                tally.errors.append(FileError("", reason))
-                return
         stored: dict[tuple[str, str], Cursor] = {}
         iterator = groups(found, force=force, unknown=self.progress.unknown, adopted=stored)
         while (group := await next_group(self._workers, iterator)) is not None:
             self.progress.current_file = group.current
             await self._write(reader, group.batches, tally, stored)
             self.progress.files_done += group.files_done
+            if len(tally.retitled) >= RETITLE:
+                await self._retitle(tally)
         if found.gone:
             await self._write(reader, gone_batches(found), tally, stored)
+        await self._retitle(tally)
+
+    async def _retitle(self, tally: Tally) -> None:
+        """Index sessions again under their new titles; a long log may change its own often."""
+        while tally.retitled:
+            await retitle(self._store, self._indexing, min(tally.retitled))
+            tally.retitled.remove(min(tally.retitled))
+        await self._indexing.drain()
+
+    async def _survey(
+        self, reader: Reader, cursors: Mapping[str, Cursor], under: Path | None, *, force: bool
+    ) -> Survey:
+        """Look at a source; one that fails as a whole is told, and the others go on."""
+        try:
+            return await self._workers.run(
+                "io", lambda: survey(reader, cursors, under, force=force)
+            )
+        except CloxyError:
+            raise
+        except Exception as error:
+            self._log.error("%s cannot look for its files", reader.feed.plugin, exc_info=error)
+            reason = f"cannot look for its files ({type(error).__name__}); see the log"
+            return Survey(reader, failures=[SourceFailure(reader.feed.plugin, reason)])
+
+    async def _require_room(self) -> None:
+        reason = await self.has_room() if self.has_room is not None else None
+        if reason:
+            raise StoreFullError(
+                reason, hint="make room on that disk; the next pass goes on from here"
+            )
 
     async def _write(
         self,
         reader: Reader,
         batches: Sequence[FileBatch],
-        tally: "_Tally",
+        tally: Tally,
         stored: dict[tuple[str, str], Cursor],
     ) -> None:
         if not batches:
             return
-        report = await self._store.write(lambda c: self._writer.apply(c, batches))
+        try:
+            report = await self._store.write(lambda c: self._writer.apply(c, batches))
+        except (CloxyError, OSError):
+            raise
+        except Exception as error:
+            await self._write_singly(reader, batches, tally, stored, error)
+            return
         stored.update(report.cursors)
         cursors = self._cursors[reader.feed.plugin]
         cursors.update({uri: cursor for (_plugin, uri), cursor in report.cursors.items()})
         tally.add(batches, report)
-        self.progress.memories += report.memories_added
-        self.progress.memories_total += report.memories_added
-        for session_id in report.retitled:
-            await retitle(self._store, self._indexing, session_id)
+        self.progress.wrote(report)
         await self._indexing.drain()
 
-    def _note_failures(self, found: Survey, tally: "_Tally", *, whole: bool) -> None:
+    async def _write_singly(
+        self,
+        reader: Reader,
+        batches: Sequence[FileBatch],
+        tally: Tally,
+        stored: dict[tuple[str, str], Cursor],
+        error: Exception,
+    ) -> None:
+        """Find the file whose run cannot be written; it stays where it is, the others go on."""
+        if len(batches) > 1:
+            for batch in batches:
+                taken = adopt(batch, stored.get((batch.feed.plugin, batch.cursor.uri)))
+                if taken is not None:
+                    await self._write(reader, [taken], tally, stored)
+            return
+        (batch,) = batches
+        if batch.cursor.state == "failed":
+            raise error
+        self._log.error("a run of %s cannot be written", batch.cursor.uri, exc_info=error)
+        before = stored.get((batch.feed.plugin, batch.cursor.uri)) or self._cursors[
+            reader.feed.plugin
+        ].get(batch.cursor.uri)
+        known = batch.cursor
+        unread = Cursor(known.uri, known.identity, 0, -1, 0, id=known.id)
+        await self._write(reader, [failure_batch(reader, before or unread, error)], tally, stored)
+
+    def _note_failures(self, found: Survey, tally: Tally, *, whole: bool) -> None:
         if whole:
             self._failures = {}
         for failure in found.failures:
@@ -198,10 +280,12 @@ class IngestService:
 
     def _warnings(self, cursors: Sequence[Cursor]) -> tuple[str, ...]:
         """Things that a person should see, the same for every door."""
-        words = [f"{uri}: {reason}" for uri, reason in self._failures.items()]
+        words = [] if self._key_fits else [KEY_LOST]
+        words += [f"{uri}: {reason}" for uri, reason in self._failures.items()]
         words += [f"{c.uri}: {c.error}" for c in cursors if c.state == "failed"]
         words += [
-            f"drift: {c.uri} has {c.records} records but no message; its format may have changed"
+            f"drift: no message was found in {c.uri} ({c.records} records understood,"
+            f" {c.bad_lines} lines damaged); its format may have changed"
             for c in cursors
             if c.state == "drift"
         ]
@@ -209,46 +293,3 @@ class IngestService:
             more = len(words) - SHOWN_WARNINGS
             words = [*words[:SHOWN_WARNINGS], f"and {more} more"]
         return tuple(words)
-
-
-@dataclass(slots=True)
-class _Tally:
-    """Counts of a running pass."""
-
-    found: int = 0
-    skipped: int = 0
-    memories: int = 0
-    added: int = 0
-    known: int = 0
-    bad_lines: int = 0
-    files: set[str] = field(default_factory=set)
-    drift: list[str] = field(default_factory=list)
-    errors: list[FileError] = field(default_factory=list)
-
-    def add(self, batches: Sequence[FileBatch], report: WriteReport) -> None:
-        self.memories += report.memories_added
-        self.added += report.messages_added
-        self.known += report.messages_known
-        for batch in batches:
-            cursor = batch.cursor
-            self.bad_lines += len(batch.bad_lines)
-            if cursor.state == "failed":
-                self.errors.append(FileError(cursor.uri, cursor.error or "unreadable"))
-            elif cursor.state != "gone":
-                self.files.add(cursor.uri)
-            if cursor.state == "drift" and cursor.uri not in self.drift:
-                self.drift.append(cursor.uri)
-
-    def report(self, seconds: float | None) -> PassReport:
-        return PassReport(
-            files_found=self.found,
-            files_processed=len(self.files),
-            files_skipped=self.skipped,
-            memories_added=self.memories,
-            messages_added=self.added,
-            messages_known=self.known,
-            bad_lines=self.bad_lines,
-            errors=tuple(self.errors[:SHOWN_ERRORS]),
-            drift=tuple(self.drift),
-            seconds=seconds or 0.0,
-        )

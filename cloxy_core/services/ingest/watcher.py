@@ -109,6 +109,8 @@ class Watcher:
             # A file that vanished between its event and the look is the ordinary case.
             if under is None:
                 self._log.warning("a pass over the session logs failed: %s", error)
+        except Exception:
+            self._log.exception("a pass over the session logs failed")
 
     def _pause(self) -> float:
         """Seconds to the next sweep."""
@@ -145,12 +147,10 @@ class Watcher:
                 recursive=True,
                 ignore_permission_denied=True,
             ):
-                paths = {Path(path) for _change, path in changes}
-                self._changed.update(path for path in paths if path.suffix == ".jsonl")
-                # A new folder may have been filled before it could be watched.
-                self._changed.update(path for path in paths if not path.suffix)
-                if self._changed:
-                    self._wake.set()
+                # Folders, too: a new one may have been filled before it could be watched. Which
+                # files are of interest, each source knows itself.
+                self._changed.update(Path(path) for _change, path in changes)
+                self._wake.set()
         finally:
             watchdog.cancel()
             with contextlib.suppress(asyncio.CancelledError):

@@ -42,15 +42,19 @@ def read_cursors(connection: Connection, plugin: str) -> dict[str, Cursor]:
 def write_cursors(
     connection: Connection, batches: Sequence[FileBatch], now: int
 ) -> dict[tuple[str, str], int]:
-    """Store the cursors of a transaction; their ids by (plugin, uri)."""
-    fresh = [batch for batch in batches if batch.cursor.id is None]
+    """Store the cursors of a transaction; their ids by (plugin, uri).
+
+    Of several runs of one file, the cursor after the last is stored.
+    """
+    latest = list({_place(batch): batch for batch in batches}.values())
+    fresh = [batch for batch in latest if batch.cursor.id is None]
     ids = dict(zip(map(_place, fresh), next_ids(connection, sources, len(fresh)), strict=True))
     if fresh:
         connection.execute(
             insert(sources),
             [{"id": ids[_place(batch)], **_values(batch, now)} for batch in fresh],
         )
-    known = [batch for batch in batches if batch.cursor.id is not None]
+    known = [batch for batch in latest if batch.cursor.id is not None]
     if known:
         connection.execute(
             _UPDATE, [{"cursor": batch.cursor.id, **_values(batch, now)} for batch in known]

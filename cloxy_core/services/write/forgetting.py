@@ -10,26 +10,27 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, delete, func, or_, select, update
 
 from cloxy_core.services.indexing import Indexing
-from cloxy_core.services.passage_rows import PASSAGE_TEXT
 from cloxy_core.services.write.removal import remove_passages
-from cloxy_core.services.write.tombstones import TELLING, Tombstones
+from cloxy_core.services.write.sessions import UNTOLD, quotes
+from cloxy_core.services.write.tombstones import Tombstones
+from cloxy_core.services.write.victims import Victim, copies, find_victims
 from cloxy_hookspecs import Clock, Forgotten, InputError, NotFoundError
-from cloxy_hookspecs.tables import memories, passages, sessions, sources
+from cloxy_hookspecs.tables import memories, passages, sessions
 
 ACTOR = "forget"
-LOOKUP = 500
 
 
 @dataclass(frozen=True, slots=True)
-class _Victim:
-    """A passage to be forgotten."""
+class Forgetting:
+    """What a transaction of forgetting did.
 
-    id: int
-    uid: str | None
-    text: str
-    text_hash: str
-    session_id: int | None
-    source_id: int | None
+    Attributes:
+        forgotten: what is told.
+        retitled: sessions whose passages are still indexed under a title that is gone.
+    """
+
+    forgotten: Forgotten
+    retitled: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,36 +41,69 @@ class Forgetter:
     tombstones: Tombstones
     clock: Clock
 
-    def memory(self, connection: Connection, memory_id: int) -> Forgotten:
-        """Forget a memory and every copy of its messages, in whatever session."""
-        victims = _victims(connection, passages.c.memory_id == memory_id)
+    def memory(self, connection: Connection, memory_id: int) -> Forgetting:
+        """Forget a memory and every copy of its messages, in whatever session.
+
+        A message that goes on in other memories is forgotten as a whole.
+        """
+        victims = find_victims(connection, passages.c.memory_id == memory_id)
         if not victims:
             raise NotFoundError(
                 f"there is no memory {memory_id}", hint="ids are shown by `cloxy recall`"
             )
-        return self._forget(connection, [*victims, *_copies(connection, victims)])
+        return self._forget(connection, [*victims, *copies(connection, victims)])
 
-    def source(self, connection: Connection, prefix: str, *, dry_run: bool) -> Forgotten:
+    def source(self, connection: Connection, prefix: str) -> Forgetting:
         """Forget the memories whose source label begins with whole segments."""
-        condition = source_condition(prefix)
-        if dry_run:
-            found = connection.execute(
-                select(func.count(func.distinct(passages.c.memory_id)), func.count(passages.c.id))
-                .join(memories, memories.c.id == passages.c.memory_id)
-                .where(condition)
-            ).one()
-            return Forgotten(*found)
-        return self._forget(connection, _victims(connection, condition))
+        return self._forget(connection, find_victims(connection, source_condition(prefix)))
 
-    def _forget(self, connection: Connection, victims: Sequence[_Victim]) -> Forgotten:
-        by_id = {victim.id: victim for victim in victims}
-        now = self.clock.now_ms()
-        buried = self.tombstones.bury(
-            connection, ((victim.uid, victim.text) for victim in by_id.values()), now
+    def preview(self, connection: Connection, prefix: str) -> Forgotten:
+        """What `source` would forget."""
+        victims = find_victims(connection, source_condition(prefix))
+        by_memory: dict[int, set[int]] = {}
+        for victim in victims:
+            for place in victim.places:
+                by_memory.setdefault(place.memory_id, set()).add(place.id)
+        emptied = sum(
+            _passage_count(connection, memory) == len(ids) for memory, ids in by_memory.items()
         )
-        deleted = remove_passages(connection, self.indexing, by_id, actor=ACTOR, now=now)
-        _clear_traces(connection, by_id.values())
-        return Forgotten(deleted, buried)
+        return Forgotten(emptied, len(victims))
+
+    def _forget(self, connection: Connection, victims: Sequence[Victim]) -> Forgetting:
+        now = self.clock.now_ms()
+        distinct = {victim.key: victim for victim in victims}.values()
+        buried = self.tombstones.bury(connection, ((v.uid, v.text) for v in distinct), now)
+        ids = [place.id for victim in distinct for place in victim.places]
+        deleted = remove_passages(connection, self.indexing, ids, actor=ACTOR, now=now)
+        retitled = self._clear_titles(connection, distinct, now)
+        noted = {v.source_id for v in distinct if v.source_id is not None}
+        self.tombstones.silence(connection, noted)
+        return Forgetting(Forgotten(deleted, buried), retitled)
+
+    def _clear_titles(
+        self, connection: Connection, victims: Iterable[Victim], now: int
+    ) -> Sequence[int]:
+        """Remove sessions that are empty now, and titles that quote what was forgotten."""
+        texts: dict[int, list[str]] = {}
+        for victim in victims:
+            if victim.session_id is not None:
+                texts.setdefault(victim.session_id, []).append(victim.text)
+        retitled: list[int] = []
+        for identifier, forgotten in texts.items():
+            session = connection.execute(
+                select(sessions.c.key, sessions.c.title).where(sessions.c.id == identifier)
+            ).one()
+            if session.title and quotes(session.title, forgotten):
+                self.tombstones.bury_title(connection, session.key, session.title, now)
+                connection.execute(
+                    update(sessions)
+                    .where(sessions.c.id == identifier)
+                    .values(title=None, title_rank=0, indexed_title=UNTOLD)
+                )
+                retitled.append(identifier)
+            if _is_empty(connection, identifier):
+                connection.execute(delete(sessions).where(sessions.c.id == identifier))
+        return retitled
 
 
 def source_condition(prefix: str) -> ColumnElement[bool]:
@@ -85,57 +119,12 @@ def source_condition(prefix: str) -> ColumnElement[bool]:
     return or_(column == stem, func.substr(column, 1, len(below)) == below)
 
 
-def _victims(connection: Connection, condition: ColumnElement[bool]) -> Sequence[_Victim]:
-    rows = connection.execute(
-        select(
-            passages.c.id,
-            passages.c.message_uid,
-            PASSAGE_TEXT.label("text"),
-            passages.c.text_hash,
-            passages.c.session_id,
-            memories.c.source_id,
-        )
-        .join(memories, memories.c.id == passages.c.memory_id)
-        .where(condition)
-    )
-    return [_Victim(*row) for row in rows]
+def _passage_count(connection: Connection, memory_id: int) -> int:
+    return connection.execute(
+        select(func.count()).select_from(passages).where(passages.c.memory_id == memory_id)
+    ).scalar_one()
 
 
-def _copies(connection: Connection, victims: Sequence[_Victim]) -> Sequence[_Victim]:
-    """Further passages with the same message ids, or the same telling text."""
-    uids = list({victim.uid for victim in victims if victim.uid})
-    hashes = list({victim.text_hash for victim in victims if len(victim.text) >= TELLING})
-    found: list[_Victim] = []
-    for column, values in ((passages.c.message_uid, uids), (passages.c.text_hash, hashes)):
-        for start in range(0, len(values), LOOKUP):
-            found.extend(_victims(connection, column.in_(values[start : start + LOOKUP])))
-    return found
-
-
-def _clear_traces(connection: Connection, victims: Iterable[_Victim]) -> None:
-    """Remove titles that quote what was forgotten, empty sessions, and parsers' notes."""
-    seen = list(victims)
-    session_ids = {victim.session_id for victim in seen if victim.session_id is not None}
-    source_ids = {victim.source_id for victim in seen if victim.source_id is not None}
-    texts = [" ".join(victim.text.split()) for victim in seen]
-    for identifier in session_ids:
-        left = connection.execute(
-            select(passages.c.id).where(passages.c.session_id == identifier).limit(1)
-        ).first()
-        if left is None:
-            connection.execute(delete(sessions).where(sessions.c.id == identifier))
-            continue
-        title = connection.execute(
-            select(sessions.c.title).where(sessions.c.id == identifier)
-        ).scalar()
-        stem = " ".join((title or "").rstrip("…").split())
-        if stem and any(stem in text for text in texts):
-            connection.execute(
-                update(sessions)
-                .where(sessions.c.id == identifier)
-                .values(title=None, title_rank=0, indexed_title=None)
-            )
-    for identifier in source_ids:
-        connection.execute(
-            update(sources).where(sources.c.id == identifier).values(parser_state={})
-        )
+def _is_empty(connection: Connection, session_id: int) -> bool:
+    left = select(passages.c.id).where(passages.c.session_id == session_id).limit(1)
+    return connection.execute(left).first() is None

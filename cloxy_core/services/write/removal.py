@@ -6,6 +6,7 @@ and separator included, and the places of the passages behind are moved.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sqlalchemy import Connection, delete, insert, select, update
 
@@ -16,6 +17,7 @@ from cloxy_hookspecs import IndexChange
 from cloxy_hookspecs.tables import memories, memory_events, passages
 
 LOOKUP = 500
+FEW = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +73,44 @@ def refresh(connection: Connection, indexing: Indexing, ids: Iterable[int]) -> N
 
 def neighbours(connection: Connection, ids: Iterable[int]) -> set[int]:
     """Passages that stand beside these in their sessions."""
+    by_session: dict[int, list[int]] = {}
+    ordered = sorted(set(ids))
+    for start in range(0, len(ordered), LOOKUP):
+        rows = connection.execute(
+            select(passages.c.id, passages.c.session_id).where(
+                passages.c.id.in_(ordered[start : start + LOOKUP]),
+                passages.c.session_id.is_not(None),
+            )
+        )
+        for row in rows:
+            by_session.setdefault(row.session_id, []).append(row.id)
+    found: set[int] = set()
+    for session, members in by_session.items():
+        look = _beside_many if len(members) > FEW else _beside_few
+        found |= look(connection, session, members)
+    return found
+
+
+def _beside_few(connection: Connection, session: int, ids: Sequence[int]) -> set[int]:
+    same = select(passages.c.id).where(passages.c.session_id == session)
     found: set[int] = set()
     for identifier in ids:
-        session = connection.execute(
-            select(passages.c.session_id).where(passages.c.id == identifier)
-        ).scalar()
-        if session is None:
-            continue
-        same = select(passages.c.id).where(passages.c.session_id == session)
         before = same.where(passages.c.id < identifier).order_by(passages.c.id.desc()).limit(1)
         after = same.where(passages.c.id > identifier).order_by(passages.c.id).limit(1)
         for statement in (before, after):
-            beside = connection.execute(statement).scalar()
-            if beside is not None:
-                found.add(beside)
+            found.update(connection.execute(statement).scalars())
     return found
+
+
+def _beside_many(connection: Connection, session: int, ids: Sequence[int]) -> set[int]:
+    """The same with one look at the whole session."""
+    same = select(passages.c.id).where(passages.c.session_id == session)
+    line = list(connection.execute(same.order_by(passages.c.id)).scalars())
+    wanted = set(ids)
+    pairs = list(pairwise(line))
+    return {after for before, after in pairs if before in wanted} | {
+        before for before, after in pairs if after in wanted
+    }
 
 
 def replace_text(connection: Connection, memory_id: int, place: Place, text: str, now: int) -> None:

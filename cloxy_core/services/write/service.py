@@ -1,7 +1,7 @@
 """Reading, writing and forgetting memories: the two ports."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -10,8 +10,9 @@ from sqlalchemy import Connection, func, select
 from cloxy_core.services.echo import strip_echo
 from cloxy_core.services.indexing import Indexing, passage_total
 from cloxy_core.services.redaction import JsonValue, clean, redact_value
-from cloxy_core.services.write.forgetting import Forgetter, source_condition
+from cloxy_core.services.write.forgetting import Forgetter, Forgetting, source_condition
 from cloxy_core.services.write.notes import NoteWriter
+from cloxy_core.services.write.retitling import retitle
 from cloxy_core.store.counters import count_up, read_counts
 from cloxy_core.store.engine import Store
 from cloxy_hookspecs import (
@@ -61,14 +62,14 @@ class MemoryService:
                 "nothing is left to remember",
                 hint="the text is empty, or all of it is private or recalled memory",
             )
-        metadata, more = redact_value(cast("JsonValue", dict(draft.metadata)))
+        metadata, more = _clean_metadata(draft)
         source = clean(draft.source)
         project = clean(draft.project) if draft.project else None
         counts = [cleaned.counts, more, source.counts, project.counts if project else {}]
         ready = replace(
             draft,
             text=cleaned.text,
-            metadata=metadata if isinstance(metadata, dict) else {},
+            metadata=metadata,
             source=source.text.strip() or "manual",
             project=project.text if project else None,
         )
@@ -78,38 +79,47 @@ class MemoryService:
                 count_up(connection, {f"redacted.{kind}": n for kind, n in found.items()})
             return self._notes.apply(connection, ready)
 
-        return await self._store.write(write, durable=True)
+        stored = await self._store.write(write, durable=True)
+        await self._indexing.drain()
+        return stored
 
     async def forget(self, memory_id: int) -> Forgotten:
         """Remove a memory and every copy of its text, for good."""
-        forgotten = await self._store.write(
-            lambda c: self._forgetter.memory(c, memory_id), durable=True
-        )
-        await self._scrub()
-        return forgotten
+        return await self._forget(lambda c: self._forgetter.memory(c, memory_id))
 
     async def forget_source(self, prefix: str, *, dry_run: bool = False) -> Forgotten:
         """Remove the memories under a source label, for good."""
         source_condition(prefix)
         if dry_run:
-            return await self._store.read(lambda c: self._forgetter.source(c, prefix, dry_run=True))
-        forgotten = await self._store.write(
-            lambda c: self._forgetter.source(c, prefix, dry_run=False), durable=True
-        )
-        if forgotten.messages:
-            await self._scrub()
-        return forgotten
+            return await self._store.read(lambda c: self._forgetter.preview(c, prefix))
+        return await self._forget(lambda c: self._forgetter.source(c, prefix))
 
     async def reindex(self) -> Mapping[str, int]:
         """Rebuild every index from the rows; passages by channel."""
         async with self._rebuilding:
             return await self._indexing.rebuild()
 
-    async def _scrub(self) -> None:
-        """Make what was forgotten unreadable in indexes and in the write-ahead log, too."""
-        await self._store.write(self._indexing.scrub)
-        await self._store.checkpoint()
-        await self._indexing.drain()
+    async def _forget(self, work: Callable[[Connection], Forgetting]) -> Forgotten:
+        """Forget, then make it unreadable in indexes and in the write-ahead log, too."""
+        done = await self._store.write(work, durable=True)
+        if done.forgotten.messages:
+            for session_id in done.retitled:
+                await retitle(self._store, self._indexing, session_id)
+            await self._store.write(self._indexing.scrub)
+            await self._indexing.drain()
+            await self._store.checkpoint()
+        return done.forgotten
+
+
+def _clean_metadata(draft: Draft) -> tuple[dict[str, object], Mapping[str, int]]:
+    """Metadata without secrets, and how many there were, by kind."""
+    try:
+        cleaned, counts = redact_value(cast("JsonValue", dict(draft.metadata)))
+    except ValueError as error:
+        raise InputError(
+            "the metadata cannot be stored", hint=f"{error}; leave out what is not needed"
+        ) from error
+    return dict(cleaned) if isinstance(cleaned, dict) else {}, counts
 
 
 def _projects(connection: Connection) -> Sequence[ProjectSummary]:

@@ -14,6 +14,12 @@ from cloxy_core.store.sequence import next_ids
 from cloxy_hookspecs import SessionFacts
 from cloxy_hookspecs.tables import memories, passages, projects, sessions
 
+FIRST_WORDS = 1
+"""Highest rank of a title that is only the first words of the conversation."""
+
+UNTOLD = ""
+"""Stands for the indexed title of a session that the indexes do not know as it is now."""
+
 FIELDS = (
     "parent_key",
     "project_id",
@@ -84,12 +90,30 @@ class SessionState:
         rank = self.values["title_rank"]
         if facts.title and isinstance(rank, int) and facts.title_rank >= rank:
             # The first words of a conversation are its title until there is a better one.
-            lowest = facts.title_rank == rank and rank <= 1 and self.title is not None
+            lowest = rank == facts.title_rank <= FIRST_WORDS and self.title is not None
             if not lowest:
                 self.values["title"] = facts.title
                 self.values["title_rank"] = facts.title_rank
         self.changed |= before != self.values
         return before["title"] != self.values["title"]
+
+    def drop_title(self, *texts: str) -> bool:
+        """Give up a title that quotes one of these texts; whether it did."""
+        if not quotes(self.title, texts):
+            return False
+        self.values["title"], self.values["title_rank"], self.changed = None, 0, True
+        return True
+
+    def note_header(self, *, changed: bool) -> bool:
+        """Keep track of what the indexes know; whether stored passages carry an old header.
+
+        Until they are indexed anew the session says so, should a crash come between.
+        """
+        stale = changed and bool(self.last)
+        known = UNTOLD if stale else self.title
+        if (stale or not self.last) and self.values["indexed_title"] != known:
+            self.values["indexed_title"], self.changed = known, True
+        return stale
 
     def saw(self, at: int | None) -> None:
         """Widen the session's span of time."""
@@ -189,6 +213,7 @@ class SessionBook:
 
     def load_end(self, state: SessionState) -> None:
         """Where the session's text ends: its last memory and its last two passages."""
+        state.open_memory, state.last = None, []
         memory = self._connection.execute(
             select(memories)
             .where(memories.c.session_id == state.id)
@@ -197,7 +222,6 @@ class SessionBook:
         ).first()
         if memory is None:
             return
-        state.open_memory = None
         state.next_ordinal = memory.ordinal + 1
         rows = self._connection.execute(
             select(
@@ -219,6 +243,12 @@ class SessionBook:
             state.open_memory = OpenMemory(
                 memory.id, memory.content, memory.version, count, memory.occurred_to
             )
+
+
+def quotes(title: str | None, texts: Iterable[str]) -> bool:
+    """Whether a title stands in one of some texts, but for white space and a cut end."""
+    stem = " ".join((title or "").rstrip("…").split())
+    return bool(stem) and any(stem in " ".join(text.split()) for text in texts)
 
 
 def _row(state: SessionState) -> dict[str, object]:

@@ -9,14 +9,14 @@ says a new thing.
 import hashlib
 import hmac
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from cloxy_hookspecs import Message
-from cloxy_hookspecs.tables import tombstones
+from cloxy_hookspecs.tables import sources, tombstones
 
 TELLING = 40
 KEY_BYTES = 32
@@ -28,6 +28,37 @@ class Tombstones:
 
     def __init__(self, key_file: Path) -> None:
         self._key = _load_key(key_file)
+        self._silenced: set[int] = set()
+        # Nothing but this object, on the one writer's thread, buries; so emptiness is known here.
+        self._empty = False
+
+    def silence(self, connection: Connection, source_ids: set[int]) -> None:
+        """Take what parsers noted of files, which may tell of what was said in them.
+
+        A pass that reads such a file at this moment still holds the notes, and may store them
+        once more; `silence_again` is for after it.
+        """
+        for identifier in source_ids:
+            connection.execute(
+                update(sources).where(sources.c.id == identifier).values(parser_state={})
+            )
+        self._silenced |= source_ids
+
+    @property
+    def has_silenced(self) -> bool:
+        """Whether notes were taken since they were taken again."""
+        return bool(self._silenced)
+
+    def silence_again(self, connection: Connection) -> None:
+        """Take the same notes again; for whoever keeps cursors in memory, to read them anew."""
+        self.silence(connection, self._silenced)
+        self._silenced = set()
+
+    def key_fits(self, connection: Connection) -> bool:
+        """Whether what is buried was buried with this key; without it nothing is recognised."""
+        used = select(tombstones.c.key_hmac).where(tombstones.c.scope == "key")
+        keys = {bytes(key) for key in connection.execute(used).scalars()}
+        return not keys or keys == {self._hash("key")}
 
     def bury(self, connection: Connection, said: Iterable[tuple[str | None, str]], at: int) -> int:
         """Remember messages as forgotten.
@@ -40,7 +71,7 @@ class Tombstones:
         Returns:
             How many messages were buried.
         """
-        rows = []
+        rows: list[dict[str, object]] = []
         count = 0
         for uid, text in said:
             count += 1
@@ -48,39 +79,66 @@ class Tombstones:
                 rows.append({"scope": "uid", "key_hmac": self._hash(uid), "at": at})
             if telling := _telling(text):
                 rows.append({"scope": "text", "key_hmac": self._hash(telling), "at": at})
+        self._write(connection, rows)
+        return count
+
+    def bury_title(self, connection: Connection, session: str, title: str, at: int) -> None:
+        """Remember a title of a session as one that it must not get again."""
+        key = self._hash(_title_key(session, title))
+        self._write(connection, [{"scope": "title", "key_hmac": key, "at": at}])
+
+    def forbids(self, connection: Connection, session: str, title: str) -> bool:
+        """Whether a session must not get a title again."""
+        if self._is_empty(connection):
+            return False
+        key = self._hash(_title_key(session, title))
+        return ("title", key) in _buried(connection, [key])
+
+    def alive(self, connection: Connection, messages: Sequence[Message]) -> Sequence[Message]:
+        """The messages that are not forgotten; nearly free while nothing is."""
+        if not messages or self._is_empty(connection):
+            return messages
+        uids = [self._hash(message.uid) for message in messages]
+        texts = [
+            self._hash(telling) if (telling := _telling(message.text)) else None
+            for message in messages
+        ]
+        buried = _buried(connection, [*uids, *filter(None, texts)])
+        if not buried:
+            return messages
+
+        def is_dead(message: Message, uid: bytes, text: bytes | None) -> bool:
+            if ("uid", uid) in buried:
+                return True
+            at = buried.get(("text", text)) if text else None
+            return at is not None and (message.at is None or message.at <= at)
+
+        keyed = zip(messages, uids, texts, strict=True)
+        return [message for message, uid, text in keyed if not is_dead(message, uid, text)]
+
+    def _is_empty(self, connection: Connection) -> bool:
+        if not self._empty:
+            self._empty = connection.execute(select(tombstones.c.at).limit(1)).first() is None
+        return self._empty
+
+    def _write(self, connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
+        self._empty = False
         if rows:
+            check = {"scope": "key", "key_hmac": self._hash("key"), "at": 0}
             statement = insert(tombstones)
             connection.execute(
                 statement.on_conflict_do_update(
                     index_elements=["scope", "key_hmac"], set_={"at": statement.excluded.at}
                 ),
-                rows,
+                [check, *rows],
             )
-        return count
-
-    def alive(self, connection: Connection, messages: Sequence[Message]) -> Sequence[Message]:
-        """The messages that are not forgotten; nearly free while nothing is."""
-        if connection.execute(select(tombstones.c.at).limit(1)).first() is None:
-            return messages
-        hashes: dict[tuple[str, bytes], None] = {}
-        for message in messages:
-            hashes["uid", self._hash(message.uid)] = None
-            if telling := _telling(message.text):
-                hashes["text", self._hash(telling)] = None
-        buried = _buried(connection, [key for _scope, key in hashes])
-        return [message for message in messages if not self._is_buried(message, buried)]
-
-    def _is_buried(self, message: Message, buried: dict[tuple[str, bytes], int]) -> bool:
-        if ("uid", self._hash(message.uid)) in buried:
-            return True
-        telling = _telling(message.text)
-        if not telling:
-            return False
-        at = buried.get(("text", self._hash(telling)))
-        return at is not None and (message.at is None or message.at <= at)
 
     def _hash(self, text: str) -> bytes:
         return hmac.digest(self._key, text.encode("utf-8", "surrogatepass"), hashlib.sha256)
+
+
+def _title_key(session: str, title: str) -> str:
+    return f"{session}\0{' '.join(title.casefold().split())}"
 
 
 def _telling(text: str) -> str | None:

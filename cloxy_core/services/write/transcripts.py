@@ -5,6 +5,7 @@ session, and the cursor that says how far the file was read. A crash before the 
 nothing, and the lines are read again; after it nothing is read twice.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -16,21 +17,28 @@ from cloxy_core.services.write.batch import FileBatch, WriteReport
 from cloxy_core.services.write.cursors import write_cursors
 from cloxy_core.services.write.revisions import revise
 from cloxy_core.services.write.rows import Ids, Rows, earliest, latest, text_hash
-from cloxy_core.services.write.sessions import LastPassage, OpenMemory, SessionBook, SessionState
+from cloxy_core.services.write.sessions import (
+    LastPassage,
+    OpenMemory,
+    SessionBook,
+    SessionState,
+    quotes,
+)
 from cloxy_core.services.write.tombstones import Tombstones
 from cloxy_core.store.counters import count_up
-from cloxy_hookspecs import Chunk, Clock, Message
+from cloxy_hookspecs import Chunk, Clock, Message, SessionFacts
 from cloxy_hookspecs.tables import memories, passages
 
 ACTOR = "ingest"
+LOOKUP = 500
 
 
 class TranscriptWriter:
     """Writes runs of messages; its `apply` is the body of a write transaction."""
 
     def __init__(self, indexing: Indexing, tombstones: Tombstones, clock: Clock) -> None:
+        self.tombstones = tombstones
         self._indexing = indexing
-        self._tombstones = tombstones
         self._clock = clock
 
     def apply(self, connection: Connection, batches: Sequence[FileBatch]) -> WriteReport:
@@ -38,9 +46,9 @@ class TranscriptWriter:
 
         Args:
             connection: a write transaction.
-            batches: one run a file, in any order of files.
+            batches: runs of files, those of one file in its order.
         """
-        return _Transaction(connection, self._indexing, self._tombstones, self._clock).run(batches)
+        return _Transaction(connection, self._indexing, self.tombstones, self._clock).run(batches)
 
 
 class _Transaction:
@@ -65,15 +73,18 @@ class _Transaction:
             keys = [key for batch in batches if batch.feed.agent == agent for key in _keys(batch)]
             self.book.load(agent, keys)
         cursors = write_cursors(self.connection, batches, self.now)
-        for batch in batches:
-            self._learn(batch)
+        alive = [self._alive(batch) for batch in batches]
+        for batch, messages in zip(batches, alive, strict=True):
+            self._learn(batch, messages)
         self.book.write_new()
-        for batch in batches:
-            self._take(batch, cursors[batch.feed.plugin, batch.cursor.uri])
+        for batch, messages in zip(batches, alive, strict=True):
+            self._take(batch, messages, cursors[batch.feed.plugin, batch.cursor.uri])
         self.book.write_changed()
         self.rows.write(self.connection, self.indexing)
+        redactions: Counter[str] = Counter()
         for batch in batches:
-            count_up(self.connection, {f"redacted.{k}": n for k, n in batch.redactions.items()})
+            redactions.update(batch.redactions)
+        count_up(self.connection, {f"redacted.{kind}": n for kind, n in redactions.items()})
         self.report.cursors = {
             (batch.feed.plugin, batch.cursor.uri): replace(
                 batch.cursor, id=cursors[batch.feed.plugin, batch.cursor.uri]
@@ -82,15 +93,22 @@ class _Transaction:
         }
         return self.report
 
-    def _learn(self, batch: FileBatch) -> None:
+    def _alive(self, batch: FileBatch) -> Sequence[Message]:
+        """The messages of a run that nobody has forgotten."""
+        alive = self.tombstones.alive(self.connection, batch.messages)
+        self.report.messages_forgotten += len(batch.messages) - len(alive)
+        return alive
+
+    def _learn(self, batch: FileBatch, alive: Sequence[Message]) -> None:
         """Take in what the run says about its sessions."""
         agent = batch.feed.agent
+        dead = _texts(batch.messages, without=alive)
         for key in _keys(batch):
             state = self.book.get(agent, key)
             got_project = self.book.settle(state, batch.projects.get(key))
             facts = batch.facts.get(key)
-            retitled = state.learn(facts) if facts else False
-            if (got_project or retitled) and state.last:
+            retitled = facts is not None and state.learn(self._allowed(facts, dead))
+            if state.note_header(changed=got_project or retitled):
                 self.report.retitled.add(state.id)
             if got_project and state.was_stored:
                 self.connection.execute(
@@ -99,28 +117,43 @@ class _Transaction:
                     .values(project_id=state.values["project_id"])
                 )
 
-    def _take(self, batch: FileBatch, source_id: int) -> None:
+    def _allowed(self, facts: SessionFacts, dead: Sequence[str]) -> SessionFacts:
+        """What a run says of a session, without a title that brings back what was forgotten."""
+        title = facts.title
+        if title is None or not (
+            quotes(title, dead) or self.tombstones.forbids(self.connection, facts.key, title)
+        ):
+            return facts
+        return replace(facts, title=None, title_rank=0)
+
+    def _take(self, batch: FileBatch, alive: Sequence[Message], source_id: int) -> None:
         """Turn the messages of one run into memories."""
-        alive = self.tombstones.alive(self.connection, batch.messages)
-        self.report.messages_forgotten += len(batch.messages) - len(alive)
         by_session: dict[str, list[Message]] = {}
         for message in alive:
             by_session.setdefault(message.session, []).append(message)
         for key, messages in by_session.items():
             state = self.book.get(batch.feed.agent, key)
             if batch.reread and state.was_stored:
-                self._revise(state, messages)
+                self._revise(batch, state, messages)
             fresh = self._unknown(state, messages)
             self.report.messages_known += len(messages) - len(fresh)
             if fresh:
                 self._pack(batch, state, fresh, source_id)
 
-    def _revise(self, state: SessionState, messages: Sequence[Message]) -> None:
+    def _revise(self, batch: FileBatch, state: SessionState, messages: Sequence[Message]) -> None:
         """Follow edits of the log; nothing else of this session waits in the transaction."""
-        changed = revise(self.connection, self.indexing, state.id, messages, self.now)
-        if changed:
-            self.report.messages_changed += changed
-            self.book.load_end(state)
+        chunker = batch.feed.chunker
+        gone = revise(self.connection, self.indexing, chunker, state.id, messages, self.now)
+        if not gone:
+            return
+        self.report.messages_changed += len(gone)
+        self.book.load_end(state)
+        if state.drop_title(*gone):
+            facts = batch.facts.get(state.key)
+            if facts is not None:
+                state.learn(facts)
+            if state.note_header(changed=True):
+                self.report.retitled.add(state.id)
 
     def _unknown(self, state: SessionState, messages: Sequence[Message]) -> Sequence[Message]:
         """Messages that the session does not hold yet; each once."""
@@ -136,13 +169,14 @@ class _Transaction:
     def _stored_uids(self, state: SessionState, uids: Sequence[str]) -> set[str]:
         if not state.was_stored:
             return set()
-        return set(
-            self.connection.execute(
-                select(passages.c.message_uid).where(
-                    passages.c.session_id == state.id, passages.c.message_uid.in_(uids)
-                )
-            ).scalars()
-        )
+        found: set[str] = set()
+        for start in range(0, len(uids), LOOKUP):
+            statement = select(passages.c.message_uid).where(
+                passages.c.session_id == state.id,
+                passages.c.message_uid.in_(uids[start : start + LOOKUP]),
+            )
+            found.update(self.connection.execute(statement).scalars())
+        return found
 
     def _pack(
         self, batch: FileBatch, state: SessionState, messages: Sequence[Message], source_id: int
@@ -273,3 +307,11 @@ class _Transaction:
 
 def _keys(batch: FileBatch) -> Iterable[str]:
     return dict.fromkeys([*batch.facts, *(message.session for message in batch.messages)])
+
+
+def _texts(messages: Sequence[Message], *, without: Sequence[Message]) -> Sequence[str]:
+    """Texts of the messages that are not among others."""
+    if len(messages) == len(without):
+        return ()
+    kept = set(map(id, without))
+    return [message.text for message in messages if id(message) not in kept]

@@ -115,16 +115,20 @@ IndexProvider = CommitIndexProvider | AfterIndexProvider
 
 
 class Fuser(Protocol):
-    """Makes one list of several. Pure; runs on a reader thread.
+    """Makes one list of several. Pure; runs on a reader thread."""
 
-    Attributes:
-        default_recency_weight: weight of the signal `recency` when the query gives none.
-        adjustments: what may move its scores afterwards: names of signals, `window` (a soft
-            window goes first) and `newest` (order of time); None for everything.
-    """
+    @property
+    def default_recency_weight(self) -> float:
+        """Weight of the signal `recency` when the query gives none."""
+        ...
 
-    default_recency_weight: float
-    adjustments: Collection[str] | None
+    @property
+    def adjustments(self) -> Collection[str] | None:
+        """What may move its scores afterwards; None for everything.
+
+        Names of signals, `window` (a soft window goes ahead) and `newest` (order of time).
+        """
+        ...
 
     def fuse(
         self, lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]

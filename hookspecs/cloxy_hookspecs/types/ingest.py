@@ -147,8 +147,8 @@ class ParseResult:
     sessions: Mapping[str, SessionFacts]
     bad_lines: Sequence[BadLine] = ()
     records: int = 0
-    unknown: Mapping[str, int] = field(default_factory=dict)
-    state: Mapping[str, object] = field(default_factory=dict)
+    unknown: Mapping[str, int] = field(default_factory=dict[str, int])
+    state: Mapping[str, object] = field(default_factory=dict[str, object])
     silent: bool = False
 
 

@@ -56,7 +56,6 @@ TABLE = {
     "CLOXY_WATCH_INTERVAL": (core.WATCH_INTERVAL, 5.0, "0.5", 0.5, 5.0, ["0", "-1", "nan", "inf"]),
     "CLOXY_WATCH_SWEEP": (core.WATCH_SWEEP, 60.0, "30", 30.0, 60.0, ["0", "5s", "1e9"]),
     "CLOXY_RECALL_FUSER": (core.FUSER, "weighted", " rrf ", "rrf", "weighted", ["a\nb"]),
-    "CLOXY_RECALL_TIME_LIMIT": (core.TIME_LIMIT, 0.25, "1", 1.0, 0.25, ["0", "61", "fast"]),
     "CLOXY_PLUGINS_DISABLED": (
         core.PLUGINS_DISABLED,
         (),

@@ -1,0 +1,92 @@
+"""Counts of passes: the running one, and what is told of it."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from cloxy_core.services.write.batch import FileBatch, WriteReport
+from cloxy_hookspecs import FileError, PassReport
+
+SHOWN_ERRORS = 10
+
+
+@dataclass(slots=True)
+class Progress:
+    """The running or last pass, and the totals since start."""
+
+    scans: int = 0
+    scanning: bool = False
+    current_file: str | None = None
+    files_done: int = 0
+    files_total: int = 0
+    memories: int = 0
+    memories_total: int = 0
+    last_scan_at: int | None = None
+    last_scan_seconds: float | None = None
+    last_result: PassReport | None = None
+    last_error: str | None = None
+    unknown: Counter[str] = field(default_factory=Counter)
+
+    def begin(self) -> None:
+        """A pass begins."""
+        self.scanning = True
+        self.files_done = self.files_total = self.memories = 0
+
+    def end(self, at: int, seconds: float) -> None:
+        """A pass has ended, well or not."""
+        self.scanning, self.current_file = False, None
+        self.scans += 1
+        self.last_scan_at = at
+        self.last_scan_seconds = round(seconds, 3)
+
+    def wrote(self, report: WriteReport) -> None:
+        """A transaction was committed."""
+        self.memories += report.memories_added
+        self.memories_total += report.memories_added
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a running pass has to report."""
+
+    found: int = 0
+    skipped: int = 0
+    memories: int = 0
+    added: int = 0
+    known: int = 0
+    bad_lines: int = 0
+    files: set[str] = field(default_factory=set)
+    drift: list[str] = field(default_factory=list)
+    errors: list[FileError] = field(default_factory=list)
+    retitled: set[int] = field(default_factory=set)
+
+    def add(self, batches: Sequence[FileBatch], report: WriteReport) -> None:
+        """Count what was written."""
+        self.memories += report.memories_added
+        self.added += report.messages_added
+        self.known += report.messages_known
+        self.retitled |= report.retitled
+        for batch in batches:
+            cursor = batch.cursor
+            self.bad_lines += len(batch.bad_lines)
+            if cursor.state == "failed":
+                self.errors.append(FileError(cursor.uri, cursor.error or "unreadable"))
+            elif cursor.state != "gone":
+                self.files.add(cursor.uri)
+            if cursor.state == "drift" and cursor.uri not in self.drift:
+                self.drift.append(cursor.uri)
+
+    def report(self, seconds: float) -> PassReport:
+        """The report of the whole pass."""
+        return PassReport(
+            files_found=self.found,
+            files_processed=len(self.files),
+            files_skipped=self.skipped,
+            memories_added=self.memories,
+            messages_added=self.added,
+            messages_known=self.known,
+            bad_lines=self.bad_lines,
+            errors=tuple(self.errors[:SHOWN_ERRORS]),
+            drift=tuple(self.drift),
+            seconds=round(seconds, 3),
+        )

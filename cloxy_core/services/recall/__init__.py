@@ -1,0 +1,1 @@
+"""From a question to what answers it."""

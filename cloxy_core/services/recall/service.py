@@ -1,0 +1,150 @@
+"""The stages of a recall, in order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from cloxy_core.services.indexing import Channel
+from cloxy_core.services.recall import candidates, counting, folding
+from cloxy_core.services.recall.filtering import narrowed, resolved
+from cloxy_core.services.recall.ranking import ActiveSignal, rank
+from cloxy_hookspecs import (
+    Expander,
+    Filters,
+    Found,
+    Fuser,
+    Hit,
+    InputError,
+    ModelMissingError,
+    Probe,
+    Query,
+    Recall,
+    StorePort,
+)
+
+POOL = 150
+"""Passages asked of each channel."""
+
+POOL_PER_RESULT = 4
+KEYWORD = "keyword"
+DENSE = "dense"
+
+
+class RecallService:
+    """Answers questions from memory: the port `Recaller`."""
+
+    def __init__(
+        self,
+        store: StorePort,
+        expanders: Sequence[Expander],
+        channels: Sequence[Channel],
+        fuser: Fuser,
+        signals: Sequence[ActiveSignal],
+    ) -> None:
+        """Make the service.
+
+        Args:
+            store: the database.
+            expanders: in order.
+            channels: everything that can be searched.
+            fuser: makes one list of theirs.
+            signals: in order.
+        """
+        self._store = store
+        self._expanders = tuple(expanders)
+        self._channels = {channel.record.channel: channel for channel in channels}
+        self._fuser = fuser
+        self._signals = tuple(signals)
+
+    async def recall(self, query: Query) -> Recall:
+        """Find what answers the question; an empty answer means that nothing is relevant.
+
+        Raises:
+            InputError: there is nothing to search for.
+            ModelMissingError: `mode` is dense and no dense channel is there.
+        """
+        _require_words(query.text)
+        names, notes = self._chosen(query)
+        query = replace(query, search_text=query.search_text or query.text)
+        for expander in self._expanders:
+            query = await expander.expand(query)
+        return await self._store.read(
+            lambda connection: self._answer(connection, query, names, notes)
+        )
+
+    def _chosen(self, query: Query) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Channels that the mode lets answer, and what to tell the asker about it."""
+        if query.mode == "dense":
+            if DENSE not in self._channels:
+                raise ModelMissingError(
+                    "no embedding model is installed, so there is nothing to search by meaning",
+                    hint='use mode "hybrid" or "keyword"',
+                )
+            return (DENSE,), ()
+        if query.mode == "keyword":
+            return tuple(name for name in self._channels if name == KEYWORD), ()
+        if DENSE not in self._channels:
+            return tuple(self._channels), ("answered by keyword: no embedding model is installed",)
+        return tuple(self._channels), ()
+
+    def _answer(
+        self, connection: Connection, query: Query, names: Sequence[str], notes: tuple[str, ...]
+    ) -> Recall:
+        """Search, rank and fold within one snapshot of the store."""
+        filters = resolved(query.filters)
+        inner = narrowed(filters, query.window)
+        passes = [self._search(connection, query, filters, names)]
+        if inner is not None:
+            passes.insert(0, self._search(connection, query, inner, names))
+        lists = joined(passes)
+        weights = {name: self._channels[name].record.weight for name in names}
+        scored = self._fuser.fuse(lists, weights)
+        known = candidates.load(connection, [item.passage_id for item in scored])
+        inside = found_in(passes[0]) if inner is not None else frozenset()
+        ranked = rank(scored, known, inside, query, self._fuser, self._signals)
+        ranks = {hit.passage_id: place for place, hit in enumerate(lists.get(KEYWORD, ()), 1)}
+        hits = folding.fold(connection, self._store, ranked, ranks, query, filters)
+        said = [note for found in passes for answer in found.values() for note in answer.notes]
+        return Recall(
+            query=query,
+            hits=tuple(hits),
+            searched=counting.memories_within(connection, self._store, filters),
+            channels=tuple(name for name, found in lists.items() if found),
+            notes=tuple(dict.fromkeys([*notes, *said])),
+        )
+
+    def _search(
+        self, connection: Connection, query: Query, filters: Filters, names: Sequence[str]
+    ) -> Mapping[str, Found]:
+        """One round over the channels."""
+        probe = Probe(query.search_text, query.literals, filters)
+        limit = max(POOL, POOL_PER_RESULT * query.top_k)
+        return {name: self._channels[name].index.search(connection, probe, limit) for name in names}
+
+
+def _require_words(text: str) -> None:
+    """Refuse a question without a letter or digit.
+
+    Raises:
+        InputError: there is nothing to search for.
+    """
+    if not any(char.isalnum() for char in text):
+        raise InputError("nothing to search for", hint="ask with at least one word, number or name")
+
+
+def joined(passes: Sequence[Mapping[str, Found]]) -> Mapping[str, Sequence[Hit]]:
+    """One list a channel, best first; the rounds share a scale, since the words are the same."""
+    lists: dict[str, dict[int, Hit]] = {}
+    for found in passes:
+        for name, answer in found.items():
+            lists.setdefault(name, {}).update({hit.passage_id: hit for hit in answer.hits})
+    return {
+        name: sorted(hits.values(), key=lambda hit: (-hit.score, hit.passage_id))
+        for name, hits in lists.items()
+    }
+
+
+def found_in(found: Mapping[str, Found]) -> frozenset[int]:
+    """Passages that any channel found."""
+    return frozenset(hit.passage_id for answer in found.values() for hit in answer.hits)

@@ -1,0 +1,111 @@
+"""Finding what is to be forgotten: whole messages, and their copies."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection, select
+
+from cloxy_core.services.passage_rows import PASSAGE_TEXT
+from cloxy_core.services.write.tombstones import TELLING
+from cloxy_hookspecs.tables import memories, passages
+
+LOOKUP = 500
+
+
+@dataclass(frozen=True, slots=True)
+class VictimPlace:
+    """A passage of a message to be forgotten."""
+
+    id: int
+    memory_id: int
+    text: str
+    text_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Victim:
+    """A message, or a part of a note, with every passage that holds a part of it."""
+
+    uid: str | None
+    session_id: int | None
+    source_id: int | None
+    places: tuple[VictimPlace, ...]
+
+    @property
+    def key(self) -> int:
+        """What tells it from others."""
+        return self.places[0].id
+
+    @property
+    def text(self) -> str:
+        """All of its text."""
+        return "".join(place.text for place in self.places)
+
+
+def find_victims(connection: Connection, condition: ColumnElement[bool]) -> Sequence[Victim]:
+    """Messages of which a passage meets a condition, whole, in order."""
+    rows = connection.execute(
+        select(passages.c.id, passages.c.session_id, passages.c.message_uid)
+        .join(memories, memories.c.id == passages.c.memory_id)
+        .where(condition)
+    ).all()
+    alone = [row.id for row in rows if row.message_uid is None]
+    found = {victim.key: victim for victim in _load(connection, passages.c.id, alone)}
+    by_session: dict[int | None, dict[str, None]] = {}
+    for row in rows:
+        if row.message_uid is not None:
+            by_session.setdefault(row.session_id, {})[row.message_uid] = None
+    for session_id, uids in by_session.items():
+        same = passages.c.session_id == session_id
+        for victim in _load(connection, passages.c.message_uid, list(uids), same):
+            found[victim.key] = victim
+    return [found[key] for key in sorted(found)]
+
+
+def copies(connection: Connection, victims: Sequence[Victim]) -> Sequence[Victim]:
+    """Further messages with the same ids, or with the same text if that is telling."""
+    uids = list({victim.uid for victim in victims if victim.uid})
+    found = [*_load(connection, passages.c.message_uid, uids)]
+    texts = {victim.text for victim in victims if len(victim.text) >= TELLING}
+    hashes = {v.places[0].text_hash for v in victims if v.text in texts}
+    for start in _slices(len(hashes)):
+        part = sorted(hashes)[start : start + LOOKUP]
+        alike = find_victims(connection, passages.c.text_hash.in_(part))
+        found.extend(victim for victim in alike if victim.text in texts)
+    return found
+
+
+def _load(
+    connection: Connection,
+    column: ColumnElement[object],
+    values: Sequence[object],
+    *conditions: ColumnElement[bool],
+) -> Iterable[Victim]:
+    """Whole messages by the values of a column."""
+    groups: dict[tuple[object, ...], list[VictimPlace]] = {}
+    sources: dict[tuple[object, ...], tuple[str | None, int | None, int | None]] = {}
+    for start in _slices(len(values)):
+        rows = connection.execute(
+            select(
+                passages.c.id,
+                passages.c.memory_id,
+                passages.c.session_id,
+                passages.c.message_uid,
+                PASSAGE_TEXT.label("text"),
+                passages.c.text_hash,
+                memories.c.source_id,
+            )
+            .join(memories, memories.c.id == passages.c.memory_id)
+            .where(column.in_(values[start : start + LOOKUP]), *conditions)
+            .order_by(passages.c.id)
+        )
+        for row in rows:
+            group = (row.session_id, row.message_uid or row.id)
+            place = VictimPlace(row.id, row.memory_id, row.text, row.text_hash)
+            groups.setdefault(group, []).append(place)
+            sources.setdefault(group, (row.message_uid, row.session_id, row.source_id))
+    return [Victim(*sources[group], tuple(places)) for group, places in groups.items()]
+
+
+def _slices(count: int) -> range:
+    return range(0, count, LOOKUP)

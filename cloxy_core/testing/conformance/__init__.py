@@ -1,0 +1,43 @@
+"""One class of tests for each seat: subclass it, and give the fixture `provider`.
+
+The tests of these classes can be neither deleted nor replaced; one that cannot pass yet is named
+in `expected_failures`, with the reason.
+"""
+
+from cloxy_core.testing.conformance.base import Conformance, CreatedConformance
+from cloxy_core.testing.conformance.indexes import AfterIndexConformance, CommitIndexConformance
+from cloxy_core.testing.conformance.ingest import (
+    ChunkerConformance,
+    OriginConformance,
+    ParserConformance,
+)
+from cloxy_core.testing.conformance.platform import (
+    CheckConformance,
+    MigrationConformance,
+    SettingConformance,
+)
+from cloxy_core.testing.conformance.recall import (
+    ExpanderConformance,
+    FuserConformance,
+    SignalConformance,
+)
+from cloxy_core.testing.conformance.sources import SourceConformance
+from cloxy_core.testing.conformance.surface import OperationConformance
+
+__all__ = [
+    "AfterIndexConformance",
+    "CheckConformance",
+    "ChunkerConformance",
+    "CommitIndexConformance",
+    "Conformance",
+    "CreatedConformance",
+    "ExpanderConformance",
+    "FuserConformance",
+    "MigrationConformance",
+    "OperationConformance",
+    "OriginConformance",
+    "ParserConformance",
+    "SettingConformance",
+    "SignalConformance",
+    "SourceConformance",
+]

@@ -1,0 +1,414 @@
+"""Index channels, those inside the rows' transaction and those fed after it.
+
+What both kinds owe is in `IndexConformance`; a kind says only how changes reach it.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from math import isfinite
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from sqlalchemy import Connection
+
+from cloxy_core.testing.conformance.base import CreatedConformance, close
+from cloxy_core.testing.conformance.samples import ODD_TEXTS
+from cloxy_core.testing.corpus import CORPUS, FILTERS, SHARED_WORD, core_dump, fill
+from cloxy_core.testing.harness import App
+from cloxy_hookspecs import (
+    AfterIndex,
+    AfterIndexProvider,
+    CommitIndex,
+    CommitIndexProvider,
+    Filters,
+    Hit,
+    Index,
+    IndexChange,
+    IndexProvider,
+    IndexRow,
+    Probe,
+)
+from cloxy_hookspecs.seats import INDEXES
+
+PLANTED = "zorgquat"
+"""A word that stands nowhere but in one row of the index."""
+
+Ranking = Sequence[tuple[int, float]]
+
+
+class _RolledBackError(Exception):
+    """Ends a transaction that is to leave nothing behind."""
+
+
+class IndexConformance(CreatedConformance, of_the_kit=True):
+    """What every index owes, however it is fed."""
+
+    seat = INDEXES
+    record: ClassVar[type[object]]
+
+    @abstractmethod
+    def feed(self, app: App, made: Any, changes: Sequence[IndexChange]) -> None:  # noqa: ANN401 - either kind
+        """Apply changes as the server does."""
+
+    @abstractmethod
+    def rebuild(self, app: App, made: Any, rows: Sequence[IndexRow]) -> None:  # noqa: ANN401 - either kind
+        """Start over from rows, as the server does."""
+
+    def use(self, made: Any, app: App) -> None:  # noqa: ANN401 - either kind
+        """Index something and find it."""
+        self.feed(app, made, puts(app.write(fill)))
+        search(app, made, CORPUS[0].text)
+
+    @pytest.fixture
+    def rows(self, app: App) -> Sequence[IndexRow]:
+        """The rows of the corpus, which stand in the store and in no index yet."""
+        return app.write(fill)
+
+    @pytest.fixture
+    def filled(self, app: App, made: Any, rows: Sequence[IndexRow]) -> Any:  # noqa: ANN401 - either kind
+        """The index with the whole corpus in it."""
+        self.feed(app, made, puts(rows))
+        return made
+
+    def test_record_is_of_this_kind(self, provider: IndexProvider) -> None:
+        """Each kind of index has its record, with a share in the fusion."""
+        assert isinstance(provider, self.record)
+        assert isfinite(provider.weight)
+        assert provider.weight >= 0
+
+    def test_empty_index_finds_nothing(self, app: App, made: Index) -> None:
+        """There is nothing in it before something is put in."""
+        assert count(app, made) == 0
+        assert search(app, made, SHARED_WORD) == []
+
+    def test_each_text_finds_its_passage_first(
+        self, app: App, filled: Index, rows: Sequence[IndexRow]
+    ) -> None:
+        """Who asks with the very words of a passage means that passage."""
+        for row in rows:
+            found = search(app, filled, row.text)
+            assert found, row.text
+            assert found[0][0] == row.passage_id, row.text
+
+    def test_best_comes_first_and_nothing_twice(self, app: App, filled: Index) -> None:
+        """Scores fall, are finite, and belong to different passages."""
+        for said in CORPUS:
+            found = search(app, filled, said.text)
+            scores = [score for _, score in found]
+            assert scores == sorted(scores, reverse=True)
+            assert all(isfinite(score) for score in scores)
+            assert len({number for number, _ in found}) == len(found)
+
+    def test_limit_is_kept(self, app: App, filled: Index) -> None:
+        """As many as wanted, the same ones as in a longer list."""
+        longest = search(app, filled, SHARED_WORD)
+        assert len(longest) == len(CORPUS), "every passage has the word"
+        for limit in (1, 3, 7):
+            assert len(search(app, filled, SHARED_WORD, limit=limit)) == limit
+            text = CORPUS[2].text
+            assert search(app, filled, text, limit=limit) == search(app, filled, text)[:limit]
+
+    @pytest.mark.parametrize("name", FILTERS)
+    def test_filters_are_obeyed(
+        self, app: App, filled: Index, rows: Sequence[IndexRow], name: str
+    ) -> None:
+        """Nothing outside comes back, and everything inside can, however short the list."""
+        filters, places = FILTERS[name]
+        inside = {rows[place].passage_id for place in places}
+        found = [number for number, _ in search(app, filled, SHARED_WORD, filters=filters)]
+        assert set(found) == inside
+        for place, row in enumerate(rows):
+            best = search(app, filled, row.text, filters=filters, limit=1)
+            if place in places:
+                assert [number for number, _ in best] == [row.passage_id]
+            else:
+                assert len(best) == min(1, len(inside))
+                assert {number for number, _ in best} <= inside
+
+    def test_applying_twice_equals_once(
+        self, app: App, filled: Index, rows: Sequence[IndexRow]
+    ) -> None:
+        """After a crash changes may come again."""
+        once = snapshot(app, filled)
+        self.feed(app, filled, puts(rows))
+        self.feed(app, filled, puts(rows[2:4]))
+        assert_same(snapshot(app, filled), once)
+
+    def test_removed_is_not_found(self, app: App, filled: Index, rows: Sequence[IndexRow]) -> None:
+        """It is gone from the answers and from the count; twice is no error."""
+        gone = rows[3].passage_id
+        for _ in range(2):
+            self.feed(app, filled, [IndexChange(gone, None)])
+            assert count(app, filled) == len(rows) - 1
+            assert gone not in {n for n, _ in search(app, filled, rows[3].text)}
+
+    def test_replaced_is_found_by_its_new_text(
+        self, app: App, filled: Index, rows: Sequence[IndexRow]
+    ) -> None:
+        """The old text has no effect any more."""
+        new = replace(rows[1], text="Lighthouse keepers play chess")
+        self.feed(app, filled, puts([new]))
+        assert count(app, filled) == len(rows)
+        assert search(app, filled, new.text)[0][0] == new.passage_id
+        changed = snapshot(app, filled)
+        self.rebuild(app, filled, [rows[0], new, *rows[2:]])
+        assert_same(changed, snapshot(app, filled))
+
+    def test_header_belongs_to_what_is_indexed(
+        self, app: App, filled: Index, rows: Sequence[IndexRow]
+    ) -> None:
+        """A passage whose header fits the question goes before its like without."""
+        twins = [replace(row, text="The same words", header="") for row in rows[:2]]
+        twins[1] = replace(twins[1], header="[2026-01-01 · lighthouse · Keepers]")
+        self.feed(app, filled, puts(twins))
+        best = search(app, filled, "lighthouse keepers the same words")[0]
+        assert best[0] == twins[1].passage_id
+
+    def test_rebuilt_equals_grown(self, app: App, made: Index, rows: Sequence[IndexRow]) -> None:
+        """However the rows came in, the answers are the same."""
+        for row in reversed(rows):
+            self.feed(app, made, puts([row]))
+        self.feed(app, made, [IndexChange(rows[0].passage_id, None)])
+        grown = snapshot(app, made)
+        self.rebuild(app, made, rows[1:])
+        assert_same(snapshot(app, made), grown)
+
+    def test_the_last_change_of_a_passage_counts(
+        self, app: App, made: Index, rows: Sequence[IndexRow]
+    ) -> None:
+        """Changes of one batch are in order."""
+        first, second = rows[:2]
+        self.feed(app, made, [*puts([first]), IndexChange(first.passage_id, None)])
+        self.feed(app, made, [IndexChange(second.passage_id, None), *puts([second])])
+        assert {number for number, _ in search(app, made, SHARED_WORD)} == {second.passage_id}
+        assert count(app, made) == 1
+
+    def test_unknown_passage_is_ignored(
+        self, app: App, filled: Index, rows: Sequence[IndexRow]
+    ) -> None:
+        """What was never there can be removed, and no change is a change too."""
+        before = snapshot(app, filled)
+        self.feed(app, filled, [IndexChange(max(row.passage_id for row in rows) + 999, None)])
+        self.feed(app, filled, [])
+        assert_same(snapshot(app, filled), before)
+
+    def test_count_is_that_of_the_passages(
+        self, app: App, made: Index, rows: Sequence[IndexRow]
+    ) -> None:
+        """It follows every change."""
+        for number, row in enumerate(rows, 1):
+            self.feed(app, made, puts([row]))
+            assert count(app, made) == number
+
+    def test_any_text_can_be_indexed_and_asked(
+        self, app: App, made: Index, rows: Sequence[IndexRow]
+    ) -> None:
+        """No text is an operator, an error or endless."""
+        for text in ODD_TEXTS:
+            storable = text.encode("utf-8", "replace").decode()
+            self.feed(app, made, puts([replace(rows[0], text=storable or "x")]))
+            search(app, made, text)
+            search(app, made, "harbour", literals=(text,) if text.strip() else ())
+        assert count(app, made) == 1
+
+    def test_core_tables_are_left_alone(
+        self, app: App, made: Index, rows: Sequence[IndexRow]
+    ) -> None:
+        """The rows are the truth, and not an index's to change."""
+        before = app.read(core_dump)
+        self.feed(app, made, [*puts(rows), IndexChange(rows[0].passage_id, None)])
+        self.rebuild(app, made, rows)
+        assert app.read(core_dump) == before
+
+
+class CommitIndexConformance(IndexConformance, of_the_kit=True):
+    """An index in SQL, written in the transaction that writes the rows."""
+
+    record = CommitIndexProvider
+
+    def feed(self, app: App, made: CommitIndex, changes: Sequence[IndexChange]) -> None:
+        """In one transaction."""
+        app.write(lambda connection: made.apply_in(connection, changes))
+
+    def rebuild(self, app: App, made: CommitIndex, rows: Sequence[IndexRow]) -> None:
+        """Clear, then fill in a transaction each."""
+        app.write(made.clear_in)
+        self.feed(app, made, puts(rows))
+
+    def test_a_rolled_back_change_leaves_nothing(
+        self, app: App, filled: CommitIndex, rows: Sequence[IndexRow]
+    ) -> None:
+        """The index has no memory of its own beside the tables."""
+        before = snapshot(app, filled)
+
+        def undone(work: Callable[[Connection], None]) -> Callable[[Connection], None]:
+            def run(connection: Connection) -> None:
+                work(connection)
+                raise _RolledBackError
+
+            return run
+
+        removals = [IndexChange(row.passage_id, None) for row in rows[:4]]
+        for work in (lambda c: filled.apply_in(c, removals), filled.clear_in):
+            with pytest.raises(_RolledBackError):
+                app.write(undone(work))
+            assert_same(snapshot(app, filled), before)
+
+    def test_cleared_is_empty(self, app: App, filled: CommitIndex) -> None:
+        """A rebuild starts from nothing."""
+        app.write(filled.clear_in)
+        assert count(app, filled) == 0
+        assert search(app, filled, SHARED_WORD) == []
+
+    def test_survives_a_restart(self, app: App, filled: CommitIndex, provider: Any) -> None:  # noqa: ANN401 - a record
+        """What was committed is there again."""
+        before = snapshot(app, filled)
+        close(filled, app)
+        app.stop()
+        assert_same(snapshot(app, provider.create(app.context)), before)
+
+    def test_scrubbed_text_is_gone_from_the_bytes(
+        self, app: App, filled: CommitIndex, rows: Sequence[IndexRow]
+    ) -> None:
+        """What was forgotten cannot be read out of the file either."""
+        self.feed(app, filled, puts([replace(rows[0], text=f"The word is {PLANTED}")]))
+        assert search(app, filled, PLANTED)
+        self.feed(app, filled, [IndexChange(rows[0].passage_id, None)])
+        app.write(filled.scrub_in)
+        app.do(app.engine.store.checkpoint())
+        app.stop()
+        assert holders(app.data, PLANTED) == []
+
+
+class AfterIndexConformance(IndexConformance, of_the_kit=True):
+    """An index outside of the transaction, fed from the outbox."""
+
+    record = AfterIndexProvider
+
+    @pytest.fixture(autouse=True)
+    def _numbers(self) -> None:
+        self.sequence = 0
+
+    def feed(self, app: App, made: AfterIndex, changes: Sequence[IndexChange]) -> None:
+        """On a reader thread, as far as the outbox has come."""
+        self.sequence += max(1, len(changes))
+        app.read(partial(_apply, made, changes, self.sequence))
+
+    def rebuild(self, app: App, made: AfterIndex, rows: Sequence[IndexRow]) -> None:
+        """From an iterator, which can be read only once."""
+        self.sequence += 1
+        app.read(lambda _connection: made.rebuild(iter(rows), self.sequence))
+
+    def test_checkpoint_begins_at_nothing(self, made: AfterIndex) -> None:
+        """An index that was never fed needs everything."""
+        assert made.checkpoint() == 0
+
+    def test_checkpoint_only_rises(
+        self, app: App, made: AfterIndex, rows: Sequence[IndexRow]
+    ) -> None:
+        """It never says more than was applied, and changes that come again do not lower it."""
+        highest = 0
+        for sequence in (3, 7, 5, 7, 12):
+            app.read(partial(_apply, made, puts(rows[:2]), sequence))
+            assert highest <= made.checkpoint() <= max(sequence, highest)
+            highest = made.checkpoint()
+        app.read(lambda _connection: made.rebuild(iter(rows), 20))
+        assert highest <= made.checkpoint() <= 20
+
+    def test_checkpoint_survives_a_restart(
+        self,
+        app: App,
+        filled: AfterIndex,
+        provider: AfterIndexProvider,
+    ) -> None:
+        """What the checkpoint promises is there again; the rest comes from the outbox."""
+        promised, before = filled.checkpoint(), snapshot(app, filled)
+        with reopened(app, filled, provider) as again:
+            assert again.checkpoint() == promised
+            if promised == self.sequence:
+                assert_same(snapshot(app, again), before)
+            else:
+                assert promised < self.sequence
+
+    def test_goes_on_after_a_restart(
+        self,
+        app: App,
+        filled: AfterIndex,
+        provider: AfterIndexProvider,
+        rows: Sequence[IndexRow],
+    ) -> None:
+        """Everything from the checkpoint on, once more, gives the whole."""
+        before = snapshot(app, filled)
+        with reopened(app, filled, provider) as again:
+            self.feed(app, again, puts(rows))
+            assert_same(snapshot(app, again), before)
+
+
+@contextmanager
+def reopened(app: App, made: AfterIndex, provider: AfterIndexProvider) -> Iterator[AfterIndex]:
+    """An index made anew on the same data, after the first was closed and the server stopped."""
+    close(made, app)
+    app.stop()
+    again = provider.create(app.context)
+    try:
+        yield again
+    finally:
+        close(again, app)
+
+
+def _apply(
+    index: AfterIndex, changes: Sequence[IndexChange], sequence: int, _connection: Connection
+) -> None:
+    index.apply(changes, sequence)
+
+
+def puts(rows: Sequence[IndexRow]) -> Sequence[IndexChange]:
+    """Changes that put rows in."""
+    return [IndexChange(row.passage_id, row) for row in rows]
+
+
+def search(
+    app: App,
+    index: Index,
+    text: str,
+    *,
+    literals: tuple[str, ...] = (),
+    filters: Filters | None = None,
+    limit: int = 50,
+) -> list[tuple[int, float]]:
+    """Passages and scores that an index answers with, on a reader thread."""
+    probe = Probe(text, literals, filters or Filters())
+    found = app.read(lambda connection: index.search(connection, probe, limit))
+    assert len(found.hits) <= limit
+    assert all(isinstance(hit, Hit) for hit in found.hits)
+    return [(hit.passage_id, hit.score) for hit in found.hits]
+
+
+def count(app: App, index: Index) -> int:
+    """Passages that an index says to have."""
+    return app.read(index.count)
+
+
+def snapshot(app: App, index: Index) -> Mapping[str, Ranking]:
+    """What an index answers to every text of the corpus, and how much it holds."""
+    answers = {said.text: search(app, index, said.text) for said in CORPUS}
+    return {"": [(count(app, index), 0.0)], **answers}
+
+
+def assert_same(found: Mapping[str, Ranking], wanted: Mapping[str, Ranking]) -> None:
+    """Compare answers: the same passages, with the same scores but for rounding."""
+    for text, ranking in wanted.items():
+        assert dict(found[text]) == pytest.approx(dict(ranking), rel=1e-3, abs=1e-6), text
+
+
+def holders(folder: Path, word: str) -> list[str]:
+    """Files below a folder in whose bytes a word stands, in either case."""
+    return [path.name for path in _files(folder) if word.encode() in path.read_bytes().lower()]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.is_file())

@@ -1,0 +1,129 @@
+"""Stand-ins for what a test must control: the time, and session logs that somebody writes."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cloxy_hookspecs import RawLine, SourceFailure, SourceItem
+
+START = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
+"""Where a settable clock begins."""
+
+
+class SettableClock:
+    """A clock that stands still until it is moved; implements `Clock`."""
+
+    def __init__(self, now: datetime = START) -> None:
+        """Begin at an instant, which must be aware."""
+        self._now = now.astimezone(UTC)
+
+    def now(self) -> datetime:
+        """The present, aware, UTC."""
+        return self._now
+
+    def now_ms(self) -> int:
+        """The present in integer milliseconds since the epoch."""
+        return round(self._now.timestamp() * 1000)
+
+    def set(self, now: datetime) -> None:
+        """Go to an instant, forwards or back."""
+        self._now = now.astimezone(UTC)
+
+    def advance(self, **amount: float) -> None:
+        """Go forward; takes what `timedelta` takes."""
+        self._now += timedelta(**amount)
+
+
+class MemorySource:
+    """Session logs in memory; implements `Source`, and tests write to them."""
+
+    def __init__(self, root: Path = Path("/memory")) -> None:
+        """Make it empty.
+
+        Args:
+            root: folder that the logs seem to lie in; nothing is read there.
+        """
+        self._root = root
+        self._files: dict[str, tuple[str, bytes]] = {}
+        self._made = 0
+
+    def put(self, name: str, data: bytes) -> SourceItem:
+        """Write a log anew, as a file of another identity; its item."""
+        self._made += 1
+        uri = str(self._root / name)
+        self._files[uri] = (f"memory:{self._made}", data)
+        return self._item(uri)
+
+    def append(self, name: str, data: bytes) -> SourceItem:
+        """Add to a log; its item.
+
+        Raises:
+            KeyError: there is no such log.
+        """
+        uri = str(self._root / name)
+        identity, before = self._files[uri]
+        self._files[uri] = (identity, before + data)
+        return self._item(uri)
+
+    def remove(self, name: str) -> None:
+        """Let a log vanish.
+
+        Raises:
+            KeyError: there is no such log.
+        """
+        del self._files[str(self._root / name)]
+
+    def roots(self) -> Sequence[Path]:
+        """The one folder."""
+        return (self._root,)
+
+    def discover(
+        self, failures: list[SourceFailure], under: Path | None = None
+    ) -> Iterable[SourceItem]:
+        """The logs, by name; nothing ever fails to be looked at."""
+        del failures
+        for uri in sorted(self._files):
+            if under is None or Path(uri).is_relative_to(under):
+                yield self._item(uri)
+
+    def read(self, item: SourceItem, offset: int) -> Iterable[RawLine]:
+        """Lines from an offset to the end.
+
+        Raises:
+            OSError: the log is gone, or is another one by now.
+        """
+        return raw_lines(self._data(item), offset)
+
+    def excerpt(self, item: SourceItem, start: int, end: int) -> bytes:
+        """The bytes of a range.
+
+        Raises:
+            OSError: the log is gone, or is another one by now.
+        """
+        return self._data(item)[start:end]
+
+    def _item(self, uri: str) -> SourceItem:
+        identity, data = self._files[uri]
+        return SourceItem(uri, identity, len(data), len(data))
+
+    def _data(self, item: SourceItem) -> bytes:
+        identity, data = self._files.get(item.uri, ("", b""))
+        if identity != item.identity:
+            raise FileNotFoundError(f"{item.uri} is not there any more")
+        return data
+
+
+def raw_lines(data: bytes, offset: int = 0) -> list[RawLine]:
+    r"""Bytes as lines, split at `\n` alone; one without it at the end is unfinished."""
+    lines: list[RawLine] = []
+    while offset < len(data):
+        found = data.find(b"\n", offset)
+        finished = found >= 0
+        stop = found if finished else len(data)
+        content = data[offset:stop]
+        end = stop + finished
+        if finished:
+            content = content.removesuffix(b"\r")
+        lines.append(RawLine(offset, end, content, finished=finished))
+        offset = end
+    return lines

@@ -1,0 +1,1 @@
+"""Keyword search over passages with SQLite's FTS5."""

@@ -1,0 +1,192 @@
+"""The conformance kit on every record that Cloxy itself brings, a class named after each hook."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from claude_logs import record, text, write
+from contract.first_party import all_records, records
+
+from cloxy_core.testing.conformance import (
+    CheckConformance,
+    ChunkerConformance,
+    CommitIndexConformance,
+    ExpanderConformance,
+    FuserConformance,
+    MigrationConformance,
+    OperationConformance,
+    OriginConformance,
+    ParserConformance,
+    SettingConformance,
+    SignalConformance,
+    SourceConformance,
+)
+from cloxy_hookspecs import CommitIndexProvider
+from cloxy_hookspecs.seats import (
+    CHECKS,
+    CHUNKERS,
+    EXPANDERS,
+    FUSERS,
+    INDEXES,
+    MIGRATIONS,
+    OPERATIONS,
+    ORIGINS,
+    PARSERS,
+    SETTINGS,
+    SIGNALS,
+    SOURCES,
+)
+
+BAD_TEXTS = {
+    "settings:core:server.host": ["a b", "http://localhost"],
+    "settings:core:server.url": ["ftp://example.org", "localhost"],
+    "settings:core:log.level": ["loudly"],
+    "settings:core:plugins.pin": ["no-equals-sign"],
+    "settings:core:providers.prefer": ["no-equals-sign"],
+    "settings:core:watch.dirs": ["~nobody-such/x"],
+}
+ARGUMENTS = {
+    "operations:memory:memory-recall": {"query": "harbour firmware", "since": "2026-01-01"},
+    "operations:memory:memory-remember": {"text": "The lighthouse is white"},
+    "operations:memory:memory-forget": {"id": 3},
+    "operations:memory:memory-forget-source": {"source_prefix": "claude-code:a"},
+    "operations:memory:memory-projects": {},
+    "operations:memory:memory-stats": {},
+    "operations:memory:memory-reindex": {},
+    "operations:memory:ingest-pass": {},
+    "operations:memory:ingest-status": {},
+}
+
+
+def provider_of(seat, kind=object):
+    """A fixture that goes through the records of a seat."""
+
+    @pytest.fixture(params=records(seat, kind))
+    def provider(self, request):
+        return request.param
+
+    return provider
+
+
+def key_of(provider):
+    """The id of a record."""
+    return next(key for key, (_seat, each) in all_records().items() if each is provider)
+
+
+def claude_log(folder):
+    """A session of Claude Code, with a sub-agent's and lines that say nothing."""
+    project = folder / "-srv-shop"
+    write(
+        project / "s-aaa" / "subagents" / "agent-7.jsonl",
+        record("user", "b1", "Look for the tide table", isSidechain=True, agentId="7"),
+        record("assistant", "b2", text("It is in tides.csv"), isSidechain=True, agentId="7"),
+    )
+    return write(
+        project / "s-aaa.jsonl",
+        {"type": "file-history-snapshot", "messageId": "x", "snapshot": {}},
+        record("user", "u1", "Why does the crane overheat?"),
+        record("assistant", "a1", text("Firmware 4.2 does not idle.", "Update it.")),
+        {"type": "ai-title", "aiTitle": "Crane firmware", "sessionId": "s-aaa"},
+        record("user", "u2", text("Do it, and add a test for Ünïcödé 港")),
+        record("assistant", "a2", [{"type": "tool_use", "id": "t", "name": "Bash", "input": {}}]),
+        record("user", "u3", [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}]),
+        record("assistant", "a3", text("Done; all tests pass.")),
+    )
+
+
+class TestCloxySettings(SettingConformance):
+    provider = provider_of(SETTINGS)
+
+    @pytest.fixture
+    def bad_texts(self, provider):
+        guessed = ["no such value \N{SNOWMAN}"] * isinstance(provider.default, (bool, int, float))
+        return [*guessed, *BAD_TEXTS.get(key_of(provider), ())]
+
+
+class TestCloxyMigrations(MigrationConformance):
+    provider = provider_of(MIGRATIONS)
+
+
+class TestCloxyChecks(CheckConformance):
+    provider = provider_of(CHECKS)
+
+
+class TestCloxySources(SourceConformance):
+    provider = provider_of(SOURCES)
+
+    @pytest.fixture
+    def logs(self, tmp_path):
+        claude_log(tmp_path / "projects")
+        return tmp_path / "projects"
+
+    @pytest.fixture
+    def settings(self, logs):
+        return {"watch.dirs": str(logs)}
+
+
+class TestCloxyParsers(ParserConformance):
+    provider = provider_of(PARSERS)
+
+    @pytest.fixture
+    def sample(self, provider, tmp_path):
+        return {"claude-code-jsonl": claude_log}[provider.name](tmp_path / "projects")
+
+
+class TestCloxyChunkers(ChunkerConformance):
+    provider = provider_of(CHUNKERS)
+
+
+class TestCloxyOrigins(OriginConformance):
+    provider = provider_of(ORIGINS)
+
+
+class TestCloxyExpanders(ExpanderConformance):
+    provider = provider_of(EXPANDERS)
+
+
+class TestCloxyIndexes(CommitIndexConformance):
+    provider = provider_of(INDEXES, CommitIndexProvider)
+
+    @pytest.fixture
+    def settings(self):
+        # On a busy machine even this small index may meet the usual limit.
+        return {"fts5.time-limit": "60"}
+
+
+class TestCloxyFusers(FuserConformance):
+    provider = provider_of(FUSERS)
+
+
+class TestCloxySignals(SignalConformance):
+    provider = provider_of(SIGNALS)
+
+
+class TestCloxyOperations(OperationConformance):
+    provider = provider_of(OPERATIONS)
+
+    @pytest.fixture
+    def arguments(self, provider):
+        return ARGUMENTS[key_of(provider)]
+
+
+def test_every_record_has_its_conformance_class():
+    """A record of a new kind or seat fails here until a class of tests is applied to it."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:randomly"]
+    run = subprocess.run(
+        [*command, "-o", "addopts=--import-mode=importlib", str(Path(__file__))],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        env=os.environ,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    tried = set(re.findall(r"::test_record_fits_its_seat\[(.+)\]$", run.stdout, re.MULTILINE))
+    assert tried == set(all_records())
+    assert len(tried) > 30
+
+
+def test_every_known_argument_and_text_belongs_to_a_record():
+    assert set(ARGUMENTS) | set(BAD_TEXTS) <= set(all_records())
