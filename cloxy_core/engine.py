@@ -34,6 +34,7 @@ from cloxy_core.store.engine import Store
 from cloxy_core.store.reserve import room
 from cloxy_core.surfaces.operations import Operation
 from cloxy_hookspecs import (
+    Clock,
     CommitIndexProvider,
     DateReader,
     Ingestor,
@@ -72,16 +73,26 @@ class Engine:
     """One server's parts, from opening the database to closing it."""
 
     def __init__(
-        self, host: PluginHost, paths: DataDirectory, lock: DataDirectoryLock | None = None
+        self,
+        host: PluginHost,
+        paths: DataDirectory,
+        lock: DataDirectoryLock | None = None,
+        clock: Clock | None = None,
     ) -> None:
         """Open the database and put everything together; nothing runs yet.
+
+        Args:
+            host: plugins and settings.
+            paths: the data directory.
+            lock: its lock, already held; taken here when None.
+            clock: the time; the machine's when None.
 
         Raises:
             CloxyError: something that cannot be done without does not work.
         """
         self.host = host
         self.paths = paths
-        self.clock = SystemClock()
+        self.clock = clock or SystemClock()
         self.workers = Workers()
         self._registry = host.registry
         self.store = Store.open(

@@ -1,5 +1,7 @@
 """`cloxy start`: the server in the foreground."""
 
+import os
+
 import click
 
 from cloxy_core.cli import output
@@ -14,6 +16,8 @@ from cloxy_core.cli import output
 )
 def start(host: str | None, port: int | None) -> int:
     """Run the server in this terminal until it is interrupted."""
+    # Pydantic would import every installed package that offers it a plugin; ours need none.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # The whole engine: imported when it is going to run, and for no other command.
     from cloxy_core.app import serve
     from cloxy_hookspecs import CloxyError

@@ -67,7 +67,7 @@ def _spoken_day(day: int) -> str:
     except OverflowError:
         return ""
     weekday, month = _WEEKDAYS[said.weekday()], _MONTHS[said.month - 1]
-    return f"{said.isoformat()} {weekday} {said.day:02d} {month} {said.year}"
+    return f"{said.isoformat()} {weekday} {said.day} {month} {said.year}"
 
 
 def _moment(at: int | None) -> datetime | None:

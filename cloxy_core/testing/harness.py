@@ -1,6 +1,7 @@
 """Cloxy in this process, on a folder of its own, as tests need it."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cached_property
 from logging import Logger
@@ -19,7 +20,7 @@ from cloxy_core.kernel.discovery import describe
 from cloxy_core.kernel.host import PluginHost
 from cloxy_core.kernel.loader import load_plugins
 from cloxy_core.kernel.manager import create_manager, register_plugin
-from cloxy_core.kernel.plugin_state import CORE
+from cloxy_core.kernel.plugin_state import CORE, PluginChoice, PluginDescription
 from cloxy_core.kernel.records import record_name
 from cloxy_core.kernel.registry import Registry
 from cloxy_core.runtime.paths import DataDirectory
@@ -153,7 +154,7 @@ class App:
         settings = load_settings(environment, self._settings)
         manager = create_manager()
         register_plugin(manager, CORE, core_plugin)
-        found = load_plugins(manager, describe(plugin_choice(settings)))
+        found = load_plugins(manager, _described(plugin_choice(settings), tuple(sys.path)))
         for name, plugin in self._plugins.items():
             if not manager.is_registered(plugin):
                 register_plugin(manager, name, plugin)
@@ -239,6 +240,17 @@ class LazyContext:
     @cached_property
     def _context(self) -> HostContext:
         return self._open_context()
+
+
+_DESCRIBED: dict[tuple[object, ...], tuple[PluginDescription, ...]] = {}
+
+
+def _described(choice: PluginChoice, path: tuple[str, ...]) -> tuple[PluginDescription, ...]:
+    """Installed plugins, looked up once: reading their metadata costs more than most tests."""
+    key = (choice.disabled, choice.only, tuple(sorted(choice.pins.items())), path)
+    if key not in _DESCRIBED:
+        _DESCRIBED[key] = tuple(describe(choice))
+    return _DESCRIBED[key]
 
 
 async def _awaited(work: Awaitable[T]) -> T:

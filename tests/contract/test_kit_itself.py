@@ -107,9 +107,9 @@ def test_subclass_may_add_tests_and_fixtures():
     assert issubclass(cls, Conformance)
 
 
-def test_expected_failure_runs_and_fails_when_it_passes(tmp_path):
-    """An expectation that is no longer true is noticed."""
-    (tmp_path / "test_expectation.py").write_text(EXPECTATION)
+def test_what_an_author_sees(tmp_path):
+    """A reason, an expectation that is no longer true, and what is missing."""
+    (tmp_path / "test_author.py").write_text(AUTHOR)
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rxf", "-p", "no:cacheprovider", str(tmp_path)],
         capture_output=True,
@@ -120,9 +120,10 @@ def test_expected_failure_runs_and_fails_when_it_passes(tmp_path):
     assert "is only an example" in run.stdout
     assert "1 failed" in run.stdout
     assert "1 xfailed" in run.stdout
+    assert "TestNothing: give a fixture `provider` that returns the record" in run.stdout
 
 
-EXPECTATION = """
+AUTHOR = """
 import pytest
 from cloxy_core.testing.conformance import OriginConformance
 from cloxy_hookspecs import OriginPolicy
@@ -136,22 +137,10 @@ class TestOrigin(OriginConformance):
     @pytest.fixture
     def provider(self):
         return OriginPolicy("o", "episodic", "core", immutable=True, deduplicates=True)
+
+class TestNothing(OriginConformance):
+    pass
 """
-
-
-def test_missing_provider_is_told(tmp_path):
-    source = (
-        "from cloxy_core.testing.conformance import OriginConformance\n"
-        "class TestOrigin(OriginConformance): pass\n"
-    )
-    (tmp_path / "test_nothing_given.py").write_text(source)
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert "TestOrigin: give a fixture `provider` that returns the record" in run.stdout
 
 
 @pytest.mark.parametrize(

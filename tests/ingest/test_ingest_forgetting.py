@@ -92,6 +92,46 @@ def test_copies_in_forks_vanish_with_it(server):
     server.start()
 
 
+@pytest.mark.parametrize("text", [CANARY, LONG], ids=["short", "long"])
+def test_a_copy_with_a_new_id_is_recognised_by_its_text(server, text):
+    records = [said(text, "old"), *turns(2)]
+    server.write(lines(*records))
+    server.ingest()
+    server.forget(memory_of(server, "old"))
+    altered = "  " + text.upper().replace(" ", "\n ")
+    server.write(
+        lines(
+            said(text, "new1", session="s2"),
+            said(altered, "new2", session="s2"),
+            said(text, "new3", session="s2") | {"timestamp": None},
+            *turns(1, session="s2"),
+        ),
+        "b.jsonl",
+    )
+    server.ingest()
+    assert server.messages("s2") == pairs(*turns(1, session="s2"))
+    assert "quetzal" not in (server.title("s2") or "").lower()
+    server.check()
+
+
+def test_a_crash_while_a_title_is_taken_away_is_made_good_at_start(server, monkeypatch):
+    from cloxy_core.services.write import service
+
+    server.write(lines(said(CANARY, "first"), *turns(150)))
+    server.ingest()
+
+    async def crash(*_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(service, "retitle", crash)
+    with pytest.raises(KeyboardInterrupt):
+        server.forget(memory_of(server, "first"))
+    monkeypatch.undo()
+    server.restart()
+    server.check()
+    assert server.recall("quetzalcoatl") == []
+
+
 def test_a_longer_message_that_shares_a_part_is_left_whole(server):
     head = "shared words of a pasted log that say much. " * 40
     one, two = head + "one " * 300, head + "two " * 300

@@ -172,9 +172,8 @@ def test_one_that_was_switched_off_for_a_while_is_rebuilt(server, shelf):
 def test_one_that_is_ahead_of_the_database_is_rebuilt(server, shelf):
     server.write(lines(*turns(30)))
     server.ingest()
-    server.restart()
     shelf.position += 1000
-    attach(server, shelf)
+    server.do(server.engine.indexing.catch_up())
     server.remember("a note after it")
     assert in_step(server, shelf)
 

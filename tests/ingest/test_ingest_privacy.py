@@ -96,6 +96,16 @@ def test_our_own_recalled_text_is_never_stored(server):
     server.check()
 
 
+def test_a_recorded_title_keeps_nothing_of_our_own_text(server):
+    path = server.write(lines(*turns(2), title(f"About it {fence('eightfourfour')}")))
+    server.ingest()
+    assert server.title() == "About it"
+    append(path, line(title("<private>hushword</private>", kind="custom-title")))
+    server.ingest()
+    assert server.title() == "About it"
+    server.check()
+
+
 def test_what_is_no_secret_is_kept_to_the_letter(server):
     text = (
         "commit 3f2a9c1be0d4f5a6b7c8d9e0f1a2b3c4d5e6f708  \n\n\ttabs, trailing spaces   \n"

@@ -35,7 +35,7 @@ STEPS = st.lists(
     max_size=9,
 )
 FEW = settings(
-    max_examples=35,
+    max_examples=20,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

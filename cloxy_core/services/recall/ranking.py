@@ -15,7 +15,7 @@ FINAL = "final"
 AHEAD = 2.0
 """More than signals can give: what has this bonus stands before everything without it."""
 
-WINDOW_BONUS = 0.5
+WINDOW_BONUS = 0.3
 """For lying in a window when the question names no literal. A date beside the name of a thing
 says when the thing was spoken of; in prose it may be the date of what happened, told later."""
 
@@ -23,6 +23,7 @@ WEAK = 0.05
 """Share of the best fused score under which a candidate answers nothing."""
 
 NEWEST_BONUS = 4.0
+NEWEST_TILT = 0.1
 STRONG = 0.6
 """Share of the best fused score from which a candidate without literals is a strong match."""
 
@@ -151,8 +152,9 @@ def _lifted(item: Ranked, name: str, bonus: float) -> Ranked:
 def _newest_first(ranked: Sequence[Ranked], scored: Sequence[Scored]) -> list[Ranked]:
     """Lift what surely speaks of the thing, the newest of it highest.
 
-    Sure is a passage that holds the literals of the question, as many as any does; without
-    literals, one whose fused score is near the best.
+    Sure is a passage that holds the literals of the question, as many as any does: these are
+    put in order of time. Without literals, it is one whose fused score is near the best, and
+    being newer only helps.
     """
     base = {item.passage_id: item.score for item in scored}
     held = {item.candidate.id: item.parts.get(LITERAL, 0.0) for item in ranked}
@@ -166,10 +168,15 @@ def _newest_first(ranked: Sequence[Ranked], scored: Sequence[Scored]) -> list[Ra
     ]
     sure.sort(key=lambda item: (WINDOW in item.parts, item.candidate.at or 0), reverse=True)
     bonus = {
-        item.candidate.id: NEWEST_BONUS + (len(sure) - place) / len(sure) - item.score
+        item.candidate.id: _newness(item, 1 - place / len(sure), certain=most > 0)
         for place, item in enumerate(sure)
     }
     return [
         _lifted(item, NEWEST, bonus[item.candidate.id]) if item.candidate.id in bonus else item
         for item in ranked
     ]
+
+
+def _newness(item: Ranked, share: float, *, certain: bool) -> float:
+    """What a sure candidate gains; order of time alone counts only among certain ones."""
+    return NEWEST_BONUS + share - item.score if certain else NEWEST_TILT * share

@@ -27,7 +27,12 @@ class Feed:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far a file was read, and how to recognise it; see `tables.Source`."""
+    """How far a file was read, and how to recognise it; see `tables.Source`.
+
+    Its state is `watched` when all was read; `drift` when no message was found in it; `waiting`
+    when an unfinished last line was left, `provisional` when it was taken; `reading` and
+    `rereading` when another run was to follow; `failed`, with the reason; or `gone`.
+    """
 
     uri: str
     identity: str

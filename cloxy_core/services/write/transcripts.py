@@ -5,6 +5,7 @@ session, and the cursor that says how far the file was read. A crash before the 
 nothing, and the lines are read again; after it nothing is read twice.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -230,6 +231,7 @@ class _Transaction:
     ) -> dict[str, object]:
         policy = batch.feed.policy
         branch = next((p.message.branch for p in chunk.pieces if p.message.branch), None)
+        extra = {"agent": state.agent, **({"git_branch": branch} if branch else {})}
         return {
             "id": memory.id,
             "uid": new_uid(self.clock),
@@ -251,7 +253,7 @@ class _Transaction:
             "created_at": self.now,
             "updated_at": self.now,
             "version": 1,
-            "extra": {"agent": state.agent, **({"git_branch": branch} if branch else {})},
+            "extra": json.dumps(extra),
         }
 
     def _grow(self, memory: OpenMemory, chunk: Chunk) -> None:

@@ -4,18 +4,25 @@ What both kinds owe is in `IndexConformance`; a kind says only how changes reach
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from math import isfinite
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from sqlalchemy import Connection
 
 from cloxy_core.testing.conformance.base import CreatedConformance, close
+from cloxy_core.testing.conformance.index_answers import (
+    assert_same,
+    count,
+    holders,
+    puts,
+    search,
+    snapshot,
+)
 from cloxy_core.testing.conformance.samples import ODD_TEXTS
 from cloxy_core.testing.corpus import CORPUS, FILTERS, SHARED_WORD, core_dump, fill
 from cloxy_core.testing.harness import App
@@ -24,20 +31,15 @@ from cloxy_hookspecs import (
     AfterIndexProvider,
     CommitIndex,
     CommitIndexProvider,
-    Filters,
-    Hit,
     Index,
     IndexChange,
     IndexProvider,
     IndexRow,
-    Probe,
 )
 from cloxy_hookspecs.seats import INDEXES
 
 PLANTED = "zorgquat"
 """A word that stands nowhere but in one row of the index."""
-
-Ranking = Sequence[tuple[int, float]]
 
 
 class _RolledBackError(Exception):
@@ -285,7 +287,10 @@ class CommitIndexConformance(IndexConformance, of_the_kit=True):
 
 
 class AfterIndexConformance(IndexConformance, of_the_kit=True):
-    """An index outside of the transaction, fed from the outbox."""
+    """An index outside of the transaction, fed from the outbox.
+
+    One that takes changes in later, in the background, extends `feed` to wait for that.
+    """
 
     record = AfterIndexProvider
 
@@ -364,51 +369,3 @@ def _apply(
     index: AfterIndex, changes: Sequence[IndexChange], sequence: int, _connection: Connection
 ) -> None:
     index.apply(changes, sequence)
-
-
-def puts(rows: Sequence[IndexRow]) -> Sequence[IndexChange]:
-    """Changes that put rows in."""
-    return [IndexChange(row.passage_id, row) for row in rows]
-
-
-def search(
-    app: App,
-    index: Index,
-    text: str,
-    *,
-    literals: tuple[str, ...] = (),
-    filters: Filters | None = None,
-    limit: int = 50,
-) -> list[tuple[int, float]]:
-    """Passages and scores that an index answers with, on a reader thread."""
-    probe = Probe(text, literals, filters or Filters())
-    found = app.read(lambda connection: index.search(connection, probe, limit))
-    assert len(found.hits) <= limit
-    assert all(isinstance(hit, Hit) for hit in found.hits)
-    return [(hit.passage_id, hit.score) for hit in found.hits]
-
-
-def count(app: App, index: Index) -> int:
-    """Passages that an index says to have."""
-    return app.read(index.count)
-
-
-def snapshot(app: App, index: Index) -> Mapping[str, Ranking]:
-    """What an index answers to every text of the corpus, and how much it holds."""
-    answers = {said.text: search(app, index, said.text) for said in CORPUS}
-    return {"": [(count(app, index), 0.0)], **answers}
-
-
-def assert_same(found: Mapping[str, Ranking], wanted: Mapping[str, Ranking]) -> None:
-    """Compare answers: the same passages, with the same scores but for rounding."""
-    for text, ranking in wanted.items():
-        assert dict(found[text]) == pytest.approx(dict(ranking), rel=1e-3, abs=1e-6), text
-
-
-def holders(folder: Path, word: str) -> list[str]:
-    """Files below a folder in whose bytes a word stands, in either case."""
-    return [path.name for path in _files(folder) if word.encode() in path.read_bytes().lower()]
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.is_file())

@@ -28,8 +28,7 @@ _NAMED = ("properties", "$defs", "patternProperties")
 class OperationConformance(CreatedConformance, of_the_kit=True):
     """An operation.
 
-    Give `provider`, and `arguments`: input with which it succeeds on the store of the fixture
-    `app`, which holds the kit's corpus.
+    Give `provider`, and `arguments`: input with which it succeeds on the kit's corpus.
     """
 
     seat = OPERATIONS
@@ -39,9 +38,11 @@ class OperationConformance(CreatedConformance, of_the_kit=True):
         """Input with which it succeeds; give it in the subclass when some is required."""
         return {}
 
-    @pytest.fixture(autouse=True)
-    def _filled(self, app: App) -> None:
+    @pytest.fixture
+    def filled(self, app: App) -> App:
+        """The application with the kit's corpus in its store."""
         app.write(fill)
+        return app
 
     def test_schemas_are_valid(self, provider: OperationProvider[Any, Any]) -> None:
         """Every door shows them: they are JSON Schema, and every reference leads somewhere."""
@@ -82,10 +83,10 @@ class OperationConformance(CreatedConformance, of_the_kit=True):
         provider: OperationProvider[Any, Any],
         made: Any,  # noqa: ANN401 - what any operation's record makes
         arguments: Mapping[str, object],
-        app: App,
+        filled: App,
     ) -> None:
         """The answer is of the declared model, and JSON."""
-        answer = app.do(Operation(provider, made).run(arguments))
+        answer = filled.do(Operation(provider, made).run(arguments))
         assert isinstance(answer, provider.output)
         assert provider.output.model_validate_json(answer.model_dump_json()) == answer
 
@@ -94,14 +95,14 @@ class OperationConformance(CreatedConformance, of_the_kit=True):
         provider: OperationProvider[Any, Any],
         made: Any,  # noqa: ANN401 - what any operation's record makes
         arguments: Mapping[str, object],
-        app: App,
+        filled: App,
     ) -> None:
         """Every table is as it was."""
         if provider.effect != "read":
             return
-        before = app.read(dump)
-        app.do(Operation(provider, made).run(arguments))
-        assert app.read(dump) == before
+        before = filled.read(dump)
+        filled.do(Operation(provider, made).run(arguments))
+        assert filled.read(dump) == before
 
     def test_bad_input_is_refused_by_its_model(
         self,

@@ -16,11 +16,13 @@ class PlatformSpecs:
 
         Example:
             ```python
-            POLITE = Setting(name="greeter.polite", default=True, parse=parse_bool, help="Bow.")
+            GREETING: Setting[str] = Setting(
+                name="greeter.greeting", default="hello", parse=str.strip, help="What to say."
+            )
 
             @hookimpl
             def cloxy_settings():
-                yield POLITE
+                yield GREETING
             ```
         """
         raise NotImplementedError

@@ -12,6 +12,7 @@ from cloxy_hookspecs import DataDirectoryInUseError, ExposureError
 @pytest.fixture
 def start(monkeypatch):
     """Runs the command with an engine that only notes what it is asked."""
+    monkeypatch.setenv("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
     def run(*arguments, serve):
         engine = ModuleType("cloxy_core.app")
