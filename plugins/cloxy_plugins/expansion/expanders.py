@@ -19,7 +19,7 @@ class Literals:
 
 
 class TimeHints:
-    """Turns dates into a soft window and takes them out of the words."""
+    """Turns dates into a soft window, and takes relative ones out of the words."""
 
     async def expand(self, query: Query) -> Query:
         """The query with a window, if its text names a date."""
@@ -27,7 +27,9 @@ class TimeHints:
         hint = find_window(text, query.now, query.zone, _protected(text, query.literals))
         if hint is None:
             return query
-        return replace(query, window=hint.window, search_text=_without(text, hint.spans))
+        # Beside the name of a thing the window says it all; in prose the date is a word as well.
+        spans = hint.spans if query.literals else hint.relative
+        return replace(query, window=hint.window, search_text=_without(text, spans))
 
 
 class Latest:

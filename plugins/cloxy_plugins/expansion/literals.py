@@ -11,10 +11,12 @@ MAX_LENGTH = 256
 _CHUNK = re.compile(r"\S+")
 _OPENERS = "\"'`([{<“‘«"
 _CLOSERS = "\"'`)]}>”’»,;:!?…"
+_PAIRS = {")": "(", "]": "[", "}": "{"}
 _JOINED = re.compile(r"[^\W_][^\w\s'’]+[^\W_]|_")
 _DASHED_FLAG = re.compile(r"-{1,2}[^\W_][\w-]*(?:=\S+)?$")
 _SIGNED = re.compile(r"[A-Za-z](?:\+\+|#)$")
 _HANDLE = re.compile(r"[@#$~./][\w./-]*\w")
+_CALL = re.compile(r"[^\W\d]\w*\(\)$")
 _CAMEL = re.compile(r"[a-z\d][A-Z]|[A-Z]{2}[a-z]{2}")
 _CODE = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\w{4,}$")
 _CONSTANT = re.compile(r"[A-Z][A-Z\d]{4,}$")
@@ -49,7 +51,7 @@ def is_literal(piece: str) -> bool:
         return False
     if _DASHED_FLAG.match(piece) or _SIGNED.match(piece) or _HANDLE.match(piece):
         return True
-    signs = (_JOINED.search, _CAMEL.search, _CODE.match, _CONSTANT.match)
+    signs = (_JOINED.search, _CAMEL.search, _CODE.match, _CONSTANT.match, _CALL.match)
     return any(sign(piece) for sign in signs)
 
 
@@ -63,11 +65,8 @@ def _trim(piece: str, start: int) -> tuple[str, int]:
     stripped = piece.lstrip(_OPENERS)
     start += len(piece) - len(stripped)
     while stripped and (stripped[-1] in _CLOSERS or stripped[-1] == "."):
-        if stripped[-1] in ")]}" and _opener(stripped[-1]) in stripped[:-1]:
+        closer = stripped[-1]
+        if closer in _PAIRS and stripped.count(closer) <= stripped.count(_PAIRS[closer]):
             break
         stripped = stripped[:-1]
     return stripped, start
-
-
-def _opener(closer: str) -> str:
-    return {")": "(", "]": "[", "}": "{"}[closer]

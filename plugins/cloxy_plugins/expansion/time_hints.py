@@ -47,10 +47,18 @@ Reading = Callable[[re.Match[str], date], Days]
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A window of time, and the places of the words that it was read from."""
+    """A window of time, read from a question.
+
+    Attributes:
+        window: from the first to the last moment of it.
+        spans: places of all words that it was read from.
+        relative: those of relative ones ("last week"), by which no text is found; by a date
+            it is, because what is indexed says when it was said.
+    """
 
     window: Window
     spans: tuple[Span, ...]
+    relative: tuple[Span, ...]
 
 
 def find_window(text: str, now: int, zone: tzinfo, protected: Sequence[Span] = ()) -> Hint | None:
@@ -66,6 +74,7 @@ def find_window(text: str, now: int, zone: tzinfo, protected: Sequence[Span] = (
     """
     today = calendar.local_date(now, zone)
     found: list[tuple[Span, Days]] = []
+    relative: list[Span] = []
     for pattern, read in _READINGS:
         for match in pattern.finditer(text):
             taken = [*protected, *(span for span, _ in found)]
@@ -73,10 +82,13 @@ def find_window(text: str, now: int, zone: tzinfo, protected: Sequence[Span] = (
                 continue
             if days := _read(read, match, today):
                 found.append((match.span(), _bounded(days, match.group())))
+                if read in _RELATIVE:
+                    relative.append(match.span())
     if not found:
         return None
     window = _window([days for _, days in found], zone)
-    return Hint(window, tuple(span for span, _ in found)) if window else None
+    spans = tuple(span for span, _ in found)
+    return Hint(window, spans, tuple(relative)) if window else None
 
 
 def _read(read: Reading, match: re.Match[str], today: date) -> Days | None:
@@ -353,4 +365,8 @@ _READINGS: tuple[tuple[re.Pattern[str], Reading], ...] = (
         ),
         _chinese_ago,
     ),
+)
+
+_RELATIVE = frozenset(
+    {_recent, _ago, _calendar_unit, _day_word, _weekday, _chinese_unit, _chinese_ago}
 )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, and_, func, literal_column, select, table, text, true
@@ -116,9 +117,23 @@ class KeywordIndex:
 
 def indexed(row: IndexRow) -> IndexedRow:
     """What is stored and indexed for a passage."""
-    body = shorten(normal(f"{row.header}\n{row.text}" if row.header else row.text))
+    text = shorten(normal(row.text))
     context = shorten(normal(f"{row.before}\n{row.after}"))
-    return (row.passage_id, _storable(body), _storable(context), index_parts(body))
+    header, header_parts = _indexed_header(row.header)
+    parts = index_parts(text)
+    return (
+        row.passage_id,
+        _storable(f"{header}\n{text}" if header else text),
+        _storable(context),
+        f"{header_parts} {parts}" if header_parts else parts,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _indexed_header(header: str) -> tuple[str, str]:
+    """A header and its parts; the messages of a day in one session share it."""
+    header = shorten(normal(header))
+    return header, index_parts(header)
 
 
 def _storable(text: str) -> str:
