@@ -204,8 +204,10 @@ class PathList:
     separator: str = os.pathsep
 
     def __call__(self, text: str) -> tuple[Path, ...]:
-        """The paths, absolute, in order."""
+        """The paths in order; relative ones are refused, since a server has no place of its own."""
         parts = _unique(part.strip() for part in text.split(self.separator))
+        if not all(part.startswith("~") or Path(part).is_absolute() for part in parts):
+            raise ValueError("absolute paths, or such that start with ~/")
         return tuple(dict.fromkeys(parse_path(part) for part in parts))
 
 

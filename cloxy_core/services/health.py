@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from logging import Logger
 
 from cloxy_core import __version__
-from cloxy_core.store.engine import Store, StoreFacts
+from cloxy_core.store.engine import Store
+from cloxy_core.store.facts import StoreFacts
 from cloxy_hookspecs import Check, Clock, CloxyError, Finding, Ingestor, MemoryReader
 
 FIRST_CHECK_SECONDS = 20.0

@@ -1,6 +1,7 @@
 """Passages as the indexes see them, read back from the store."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Select, func, select
 
@@ -50,7 +51,7 @@ def index_rows(
 
 def _select_passages(
     after: int, limit: int | None, ids: Sequence[int] | None, session: int | None
-) -> Select[tuple[object, ...]]:
+) -> Select[Any]:
     beside = passages.alias("beside")
     same = beside.c.session_id == passages.c.session_id
     previous = select(func.max(beside.c.id)).where(same, beside.c.id < passages.c.id)

@@ -205,7 +205,7 @@ def test_an_idle_watcher_sweeps_in_proportion_to_the_cost(server, monkeypatch):
             return False
 
         async def costing(_under):
-            ingest.progress.last_scan_seconds = [0.001, 0.2, 3.0][len(naps) % 3]
+            ingest.progress.sweep_seconds = [0.001, 0.2, 3.0][len(naps) % 3]
 
         monkeypatch.setattr(watcher, "_sleep", nap)
         monkeypatch.setattr(watcher, "_attempt", costing)

@@ -12,7 +12,11 @@ SHOWN_ERRORS = 10
 
 @dataclass(slots=True)
 class Progress:
-    """The running or last pass, and the totals since start."""
+    """The running or last pass, and the totals since start.
+
+    Attributes:
+        sweep_seconds: what the last look at all folders cost, without reading or writing.
+    """
 
     scans: int = 0
     scanning: bool = False
@@ -23,6 +27,7 @@ class Progress:
     memories_total: int = 0
     last_scan_at: int | None = None
     last_scan_seconds: float | None = None
+    sweep_seconds: float = 0.0
     last_result: PassReport | None = None
     last_error: str | None = None
     unknown: Counter[str] = field(default_factory=Counter)

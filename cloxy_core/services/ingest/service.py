@@ -84,8 +84,7 @@ class IngestService:
         """Run one pass now; waits for a running one first.
 
         Raises:
-            InputError: `under` is no folder that exists.
-            ForbiddenError: `under` lies outside of the watched folders.
+            InputError: `under` lies outside of the watched folders, or is no folder that exists.
             StoreFullError: there is too little room; what was taken in until then stays.
             StoreBusyError: the store cannot be written now; the next pass goes on from there.
         """
@@ -202,10 +201,14 @@ class IngestService:
         self, reader: Reader, cursors: Mapping[str, Cursor], under: Path | None, *, force: bool
     ) -> Survey:
         """Look at a source; one that fails as a whole is told, and the others go on."""
+        began = time.monotonic()
         try:
-            return await self._workers.run(
+            found = await self._workers.run(
                 "io", lambda: survey(reader, cursors, under, force=force)
             )
+            if under is None:
+                self.progress.sweep_seconds = time.monotonic() - began
+            return found
         except CloxyError:
             raise
         except Exception as error:

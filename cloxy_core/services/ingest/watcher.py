@@ -114,7 +114,7 @@ class Watcher:
 
     def _pause(self) -> float:
         """Seconds to the next sweep."""
-        cost = self._ingest.progress.last_scan_seconds or 0.0
+        cost = self._ingest.progress.sweep_seconds
         return max(self._interval, min(cost * SHARE, self._longest))
 
     async def _follow_events(self) -> None:

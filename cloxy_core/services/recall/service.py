@@ -65,32 +65,30 @@ class RecallService:
             ModelMissingError: `mode` is dense and no dense channel is there.
         """
         _require_words(query.text)
-        names, notes = self._chosen(query)
+        names = self._chosen(query)
         query = replace(query, search_text=query.search_text or query.text)
         for expander in self._expanders:
             query = await expander.expand(query)
-        return await self._store.read(
-            lambda connection: self._answer(connection, query, names, notes)
-        )
+        return await self._store.read(lambda connection: self._answer(connection, query, names))
 
-    def _chosen(self, query: Query) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Channels that the mode lets answer, and what to tell the asker about it."""
+    def _chosen(self, query: Query) -> tuple[str, ...]:
+        """Channels that the mode lets answer.
+
+        Raises:
+            ModelMissingError: only a channel that is not there would do.
+        """
         if query.mode == "dense":
             if DENSE not in self._channels:
                 raise ModelMissingError(
                     "no embedding model is installed, so there is nothing to search by meaning",
                     hint='use mode "hybrid" or "keyword"',
                 )
-            return (DENSE,), ()
+            return (DENSE,)
         if query.mode == "keyword":
-            return tuple(name for name in self._channels if name == KEYWORD), ()
-        if DENSE not in self._channels:
-            return tuple(self._channels), ("answered by keyword: no embedding model is installed",)
-        return tuple(self._channels), ()
+            return tuple(name for name in self._channels if name == KEYWORD)
+        return tuple(self._channels)
 
-    def _answer(
-        self, connection: Connection, query: Query, names: Sequence[str], notes: tuple[str, ...]
-    ) -> Recall:
+    def _answer(self, connection: Connection, query: Query, names: Sequence[str]) -> Recall:
         """Search, rank and fold within one snapshot of the store."""
         filters = resolved(query.filters)
         inner = narrowed(filters, query.window)
@@ -111,7 +109,7 @@ class RecallService:
             hits=tuple(hits),
             searched=counting.memories_within(connection, self._store, filters),
             channels=tuple(name for name, found in lists.items() if found),
-            notes=tuple(dict.fromkeys([*notes, *said])),
+            notes=tuple(dict.fromkeys(said)),
         )
 
     def _search(

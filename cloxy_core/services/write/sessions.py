@@ -154,8 +154,7 @@ class SessionBook:
             next_ids(self._connection, sessions, len(missing)), missing, strict=True
         ):
             state = SessionState(identifier, agent, key, was_stored=False, changed=True)
-            state.values = dict.fromkeys(FIELDS)
-            state.values.update(title_rank=0, program=False)
+            state.values = dict.fromkeys(FIELDS) | {"title_rank": 0, "program": False}
             self._states[agent, key] = state
 
     def get(self, agent: str, key: str) -> SessionState:
