@@ -51,7 +51,7 @@ def index_rows(
 
 def _select_passages(
     after: int, limit: int | None, ids: Sequence[int] | None, session: int | None
-) -> Select[Any]:
+) -> Select[*tuple[Any, ...]]:
     beside = passages.alias("beside")
     same = beside.c.session_id == passages.c.session_id
     previous = select(func.max(beside.c.id)).where(same, beside.c.id < passages.c.id)
