@@ -1,13 +1,14 @@
 """The server: from settings to a listening socket, and back to a quiet end."""
 
 import asyncio
+import errno
 import logging
 import os
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from types import FrameType
 
 import uvicorn
@@ -21,6 +22,7 @@ from cloxy_core.core_settings import (
     LOG_LEVEL,
     PLUGINS_DIR,
     PORT,
+    WATCH,
     data_directory,
     load_settings,
     plugin_choice,
@@ -33,6 +35,7 @@ from cloxy_core.kernel.settings import Settings
 from cloxy_core.runtime.clock import SystemClock
 from cloxy_core.runtime.lock import DataDirectoryLock, LockHolder
 from cloxy_core.runtime.paths import DataDirectory, private_umask
+from cloxy_core.runtime.workers import take_short_turns
 from cloxy_core.services.health import HealthService, ServerFacts
 from cloxy_core.services.redaction import redact
 from cloxy_core.surfaces.http.app import create_app
@@ -44,6 +47,12 @@ from cloxy_hookspecs import ConfigError
 BACKLOG = 512
 SHUTDOWN_SECONDS = 3
 STOPPING = (signal.SIGINT, signal.SIGTERM)
+_ADDRESS_HINT = "set CLOXY_HOST (or --host) to an address of this machine, such as 127.0.0.1"
+_LISTEN_HINTS = {
+    errno.EADDRINUSE: "another program has the port; stop it, "
+    "or set CLOXY_PORT (or --port) to another",
+    errno.EACCES: "set CLOXY_PORT (or --port) to a port above 1023",
+}
 
 
 def open_host(settings: Settings) -> PluginHost:
@@ -80,6 +89,7 @@ def serve(
         CloxyError: it cannot start; the message says what to do.
     """
     private_umask()
+    take_short_turns()
     given = {"server.host": host or "", "server.port": "" if port is None else str(port)}
     settings = load_settings(os.environ if environ is None else environ, given)
     check_exposure(settings[HOST], settings[API_KEY])
@@ -123,18 +133,19 @@ def listen(host: str, port: int) -> socket.socket:
         ConfigError: the address cannot be had; the message says why and what to do.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        if os.name == "posix":
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
-        listening.listen(BACKLOG)
-    except OSError as error:
-        listening.close()
-        raise ConfigError(
-            f"cannot listen on {host}:{port}: {error.strerror or error}",
-            hint="another program has the port; stop it, or set CLOXY_PORT (or --port) to another",
-        ) from error
+    with ExitStack() as undo:
+        try:
+            listening = undo.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            if os.name == "posix":
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind((host, port))
+            listening.listen(BACKLOG)
+        except OSError as error:
+            raise ConfigError(
+                f"cannot listen on {host}:{port}: {error.strerror or error}",
+                hint=_LISTEN_HINTS.get(error.errno or 0, _ADDRESS_HINT),
+            ) from error
+        undo.pop_all()
     return listening
 
 
@@ -224,6 +235,8 @@ async def _serve(server: uvicorn.Server, listening: socket.socket) -> None:
 def _greet(policy: BoundaryPolicy, engine: Engine) -> None:
     """Say where the server is, once it answers."""
     watched = ", ".join(str(root) for root in engine.ingest.roots()) or "nothing"
+    if not engine.host.settings[WATCH]:
+        watched = "nothing, because watch.enabled is off"
     lines = [
         f"Cloxy {__version__} at {_url(policy.host, policy.port)}",
         f"memory in {engine.paths.database}",

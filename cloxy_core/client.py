@@ -182,7 +182,8 @@ def _raise_refusal(status: int, body: dict[str, object]) -> NoReturn:
     if not message:
         detail = body.get("detail")
         message = detail if isinstance(detail, str) else json.dumps(detail) if detail else ""
-    if status == 401 and hint is None:
+    if status == 401:
+        # The server's own hint speaks of headers, which nobody types at a command line.
         hint = "set CLOXY_API_KEY to the server's key, in the environment or in client.env"
     raise ClientError(
         message or f"the server answered with status {status}",

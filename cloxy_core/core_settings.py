@@ -97,6 +97,13 @@ WATCH_SWEEP: Setting[float] = Setting(
     parse=Seconds(),
     help="Most seconds between two looks at all folders, however much a look costs.",
 )
+WATCH_EVENTS: Setting[bool] = Setting(
+    name="watch.events",
+    env="CLOXY_WATCH_EVENTS",
+    default=True,
+    parse=parse_flag,
+    help="Whether file events wake the watcher; off where a file system gives none, or too many.",
+)
 FUSER: Setting[str] = Setting(
     name="recall.fuser",
     default="weighted",
@@ -160,6 +167,7 @@ CORE_SETTINGS: tuple[Setting[Any], ...] = (
     WATCH_DIRS,
     WATCH_INTERVAL,
     WATCH_SWEEP,
+    WATCH_EVENTS,
     FUSER,
     PLUGINS_DISABLED,
     PLUGINS_ONLY,

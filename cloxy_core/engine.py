@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
-from cloxy_core.core_settings import WATCH, WATCH_INTERVAL, WATCH_SWEEP
+from cloxy_core.core_settings import WATCH, WATCH_EVENTS, WATCH_INTERVAL, WATCH_SWEEP
 from cloxy_core.kernel.context import HostParts
 from cloxy_core.kernel.host import PluginHost
 from cloxy_core.kernel.lifespan import Lifespan
@@ -55,6 +55,7 @@ from cloxy_hookspecs.seats import (
     OPERATIONS,
     ORIGINS,
     PARSERS,
+    SEATS,
     SIGNALS,
     SOURCES,
 )
@@ -128,6 +129,7 @@ class Engine:
                 interval=settings[WATCH_INTERVAL],
                 sweep=settings[WATCH_SWEEP],
                 log=log,
+                use_events=settings[WATCH_EVENTS],
             )
             self._run("watcher", watcher.run)
         self._run("checks", self.checks.run_forever)
@@ -146,7 +148,12 @@ class Engine:
 
     def problems(self) -> list[str]:
         """What does not work of the plugins, in words for `status`."""
-        return [*self.host.notes, *(str(problem) for problem in self._registry.problems.all())]
+        misnamed = [
+            f"providers.disabled names {name!r}, but no enabled plugin brings such a part"
+            for name in self._registry.unused_switches(SEATS)
+        ]
+        problems = [str(problem) for problem in self._registry.problems.all()]
+        return [*self.host.notes, *misnamed, *problems]
 
     def _run(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         async def guarded() -> None:

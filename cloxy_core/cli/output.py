@@ -126,7 +126,12 @@ def warn(text: str) -> None:
     print_line(f"warning: {escape(text)}", error=True)
 
 
+def in_words(error: Reportable) -> str:
+    """What is wrong and what to do about it, as one sentence."""
+    # The boundary of the server speaks in whole sentences, everything else in halves.
+    return f"{error.message.removesuffix('.')}; {error.hint}" if error.hint else error.message
+
+
 def fail(error: Reportable) -> None:
     """Print an error and what to do about it to standard error."""
-    hint = f"; {error.hint}" if error.hint else ""
-    print_line(f"cloxy: {escape(error.message + hint)}", error=True)
+    print_line(f"cloxy: {escape(in_words(error))}", error=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from cloxy_core.cli import fields
+from cloxy_core.cli import fields, output
 from cloxy_core.client_config import ClientError
 
 
@@ -49,7 +49,7 @@ class StatusReport:
 
     def problems(self) -> list[str]:
         """Why the server is not well; empty when it is."""
-        found = [f"{path}: {_in_words(error)}" for path, error in self.failures.items()]
+        found = [f"{path}: {output.in_words(error)}" for path, error in self.failures.items()]
         stated = fields.text(self.health, "status")
         errors = [check for check in self.checks() if check.state == "error"]
         if self.health and stated.upper() != "OK":
@@ -68,7 +68,3 @@ class StatusReport:
             "memory_stats": self.stats,
             "ingest_status": self.ingest,
         }
-
-
-def _in_words(error: ClientError) -> str:
-    return f"{error.message}; {error.hint}" if error.hint else error.message

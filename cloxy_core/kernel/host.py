@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from cloxy_core.kernel.containment import Failure, contained
 from cloxy_core.kernel.discovery import (
     describe,
     refuse_disabled_required,
@@ -25,7 +26,7 @@ class PluginHost:
         settings: every declared setting, those of plugins included.
         registry: the seats.
         plugins: every plugin, loaded or not, with the reason.
-        notes: sentences about names in the settings that fit no plugin.
+        notes: sentences about names in the settings that fit no plugin and no folder.
     """
 
     settings: Settings
@@ -86,4 +87,15 @@ def open_plugins(
         first_party=[plugin.name for plugin in plugins if plugin.first_party],
     )
     settings.declare(registry.all(SETTINGS))
-    return PluginHost(settings, registry, plugins, unknown_choices(choice, plugins))
+    notes = (*unknown_choices(choice, plugins), *_absent(folder))
+    return PluginHost(settings, registry, plugins, notes)
+
+
+def _absent(folder: Path | None) -> tuple[str, ...]:
+    """A sentence about a folder of one-file plugins that is not there, for a warning."""
+    if folder is None:
+        return ()
+    there = contained(folder.is_dir)
+    if not isinstance(there, Failure) and there.value:
+        return ()
+    return (f"plugins.dir names {str(folder)!r}, but there is no such folder",)

@@ -40,6 +40,7 @@ from cloxy_core.store.library import library_facts
 from cloxy_core.store.migrations import migrate, newest_core_number
 from cloxy_core.store.reads import ReadRegistry
 from cloxy_core.store.reserve import Reserve, room
+from cloxy_core.store.trouble import DamagedTexts, Place
 from cloxy_hookspecs.context import Clock
 from cloxy_hookspecs.errors import StoreBusyError, StoreError, StoreFullError
 from cloxy_hookspecs.providers.platform import Migration
@@ -85,6 +86,9 @@ class Store:
         self._writer_engine = writer_engine(self._path)
         self._reader_engine: Engine = reader_engine(self._path, READERS)
         self._writer: Connection = self._writer_engine.connect()
+        # Looked up behind the writer, whose opening makes some file systems copy the file.
+        self._place = Place(self._path)
+        self.damaged_texts = DamagedTexts()
 
     @classmethod
     def open(
@@ -173,6 +177,7 @@ class Store:
         """Move the write-ahead log into the database and empty it; for a timer, when idle.
 
         When it has outgrown its limit, reads of this process that are too old are ended first.
+        A log that cannot be moved, for whatever reason, stays as it is until the next time.
         """
         return await self._workers.run("writer", self._checkpoint_and_refill)
 
@@ -182,10 +187,11 @@ class Store:
 
     def facts(self) -> StoreFacts:
         """What `status` says of the store; looks at sizes only, and may be called anywhere."""
-        space = room(self._paths.data)
         oldest = self._reads.oldest()
         log_size = file_size(self._log)
-        warnings = [*self._library.warnings(), *self._place_warnings, *space.warnings()]
+        free, place = self._free()
+        warnings = [*self._library.warnings(), *self._place_warnings, *place]
+        warnings += self.damaged_texts.warnings()
         if log_size >= self._limits.log_bytes:
             warnings.append(log_warning(log_size, oldest))
         return StoreFacts(
@@ -195,7 +201,7 @@ class Store:
             library=self._library,
             safe_mode=not self._library.safe,
             oldest_read=oldest,
-            free=space.free,
+            free=free,
             reserve=self._reserve.held,
             waiting_writes=self._workers.waiting("writer"),
             warnings=tuple(warnings),
@@ -213,8 +219,17 @@ class Store:
         except StoreBusyError:
             await asyncio.to_thread(self._finish)
 
+    def _free(self) -> tuple[int, tuple[str, ...]]:
+        """Bytes free on the disk, and what is wrong with the place of the database."""
+        place = self._place.warnings()
+        try:
+            space = room(self._paths.data)
+        except StoreError as error:
+            return 0, place or (error.message,)
+        return space.free, (*place, *space.warnings())
+
     def _read(self, work: Callable[[Connection], T]) -> T:
-        self._require_open()
+        self._require_usable()
         with explained(self._path), self._reader_engine.connect() as connection:
             function = getattr(work, "func", work)
             name = getattr(function, "__qualname__", type(work).__qualname__)
@@ -227,7 +242,7 @@ class Store:
 
     def _write(self, work: Callable[[Connection], T], *, durable: bool) -> T:
         with self._writing:
-            self._require_open()
+            self._require_usable()
             if not durable:
                 self._hold_back()
                 return self._transaction(work)
@@ -270,8 +285,13 @@ class Store:
     def _checkpoint_and_refill(self) -> Checkpoint:
         with self._writing:
             self._require_open()
-            done = self._checkpoint()
-            self._reserve.ensure()
+            try:
+                self._place.require()
+                done = self._checkpoint()
+                self._reserve.ensure()
+            except StoreError:
+                # It is tried again at the next time; writes and `facts` say what is wrong.
+                done = Checkpoint(emptied=False, ended_reads=())
         return done
 
     def _checkpoint(self) -> Checkpoint:
@@ -296,7 +316,7 @@ class Store:
         return not busy
 
     def _back_up(self, reason: str, keep: int) -> Path:
-        self._require_open()
+        self._require_usable()
         with explained(self._path, writing=True, files=True):
             source = connect(self._path, "mode=ro")
             try:
@@ -353,3 +373,7 @@ class Store:
     def _require_open(self) -> None:
         if not self._open:
             raise StoreBusyError("the store is closed", hint="the server is shutting down")
+
+    def _require_usable(self) -> None:
+        self._require_open()
+        self._place.require()

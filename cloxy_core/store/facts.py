@@ -70,10 +70,10 @@ class Checkpoint:
 
 
 def file_size(path: Path) -> int:
-    """Bytes of a file, 0 when there is none; the file is not opened."""
+    """Bytes of a file, 0 when it cannot be found; the file is not opened."""
     try:
         return path.stat().st_size
-    except FileNotFoundError:
+    except OSError:
         return 0
 
 

@@ -1,6 +1,7 @@
 """SQLite's error codes, as errors that say what to do."""
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ _INTERRUPTED: Final = 9
 _IO: Final = 10
 _DAMAGED: Final = frozenset({11, 26})
 _FULL: Final = 13
+_UNDECODABLE: Final = "decode to UTF-8"
 _CANNOT_OPEN: Final = 14
 # Of the I/O errors, those of writing: a quota, a file-size limit, a disk that fails. Not every
 # build of the library tells them apart.
@@ -52,6 +54,12 @@ def was_interrupted(error: BaseException) -> bool:
     return code is not None and code & 0xFF == _INTERRUPTED
 
 
+def is_undecodable(error: BaseException) -> bool:
+    """Tell whether a text that was read is no text, which only damage can bring about."""
+    original = error.orig if isinstance(error, DBAPIError) else error
+    return isinstance(original, driver.OperationalError) and _UNDECODABLE in str(original)
+
+
 def store_error(error: BaseException, path: Path, *, writing: bool) -> CloxyError | None:
     """The error that people see for a driver's error; None when it is not about the store.
 
@@ -63,6 +71,8 @@ def store_error(error: BaseException, path: Path, *, writing: bool) -> CloxyErro
         path: The database, for the words.
         writing: What an I/O error is about when the library does not say.
     """
+    if is_undecodable(error):
+        return _damaged(path)
     code = error_code(error)
     if code is None:
         return None
@@ -71,20 +81,21 @@ def store_error(error: BaseException, path: Path, *, writing: bool) -> CloxyErro
         return StoreBusyError(
             f"another program keeps {path} locked", hint="close it, then try again"
         )
+    if primary == _READ_ONLY or (primary == _IO and writing and _is_read_only(path)):
+        return _read_only(path)
     if primary == _FULL or (primary == _IO and (detail in _IO_WRITES or (writing and not detail))):
         return _full(path)
     if primary in _DAMAGED:
-        return IntegrityError(
-            f"the database {path} is damaged",
-            hint="keep the file, and put the newest file of the backups folder in its place",
-        )
-    if primary == _READ_ONLY:
-        return _read_only(path)
+        return _damaged(path)
     if primary in {_IO, _CANNOT_OPEN}:
         return _unreadable(path)
     if primary == _INTERRUPTED:
         return QueryTimeLimit("a query was stopped because it took too long")
     return None
+
+
+def _is_read_only(path: Path) -> bool:
+    return path.exists() and not os.access(path, os.W_OK)
 
 
 def file_error(error: OSError, path: Path) -> CloxyError | None:
@@ -132,6 +143,13 @@ def _read_only(path: Path) -> StoreError:
     return StoreError(
         f"{path} cannot be written: the file, its folder or the disk is read-only",
         hint="check the permissions and the mount",
+    )
+
+
+def _damaged(path: Path) -> IntegrityError:
+    return IntegrityError(
+        f"the database {path} is damaged",
+        hint="keep the file, and put the newest file of the backups folder in its place",
     )
 
 

@@ -4,7 +4,7 @@ import itertools
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from cloxy_core.store.connections import driver_connection
 from cloxy_core.store.failures import QueryTimeLimit, was_interrupted
+from cloxy_hookspecs.errors import CloxyError
 
 _INSTRUCTIONS = 1000
 
@@ -51,7 +52,8 @@ class ReadRegistry:
         try:
             yield
         except Exception as error:
-            if read.ended and was_interrupted(error):
+            # Ended between two steps, a read fails in ways that name neither cause nor culprit.
+            if read.ended and not isinstance(error, CloxyError):
                 raise _ended(read) from error
             raise
         finally:
@@ -107,6 +109,17 @@ def limited(connection: Connection, seconds: float) -> Iterator[None]:
         _watch(driver, deadlines)
 
 
+@contextmanager
+def lenient_text(connection: Connection) -> Iterator[None]:
+    """Read damaged texts with replacement characters instead of failing over them."""
+    driver = driver_connection(connection)
+    driver.text_factory = lambda data: data.decode(errors="replace")
+    try:
+        yield
+    finally:
+        driver.text_factory = str
+
+
 def _watch(driver: Any, deadlines: list[float]) -> None:  # noqa: ANN401 - the driver's connection
     if not deadlines:
         driver.set_progress_handler(None, 0)
@@ -134,4 +147,6 @@ class _Read:
     def end(self) -> None:
         self.ended = True
         self.driver.interrupt()
-        self.driver.rollback()
+        # The read may have ended its transaction itself by now.
+        with suppress(self.driver.OperationalError):
+            self.driver.rollback()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from cloxy_core.runtime.paths import create_private_file
+from cloxy_hookspecs.errors import StoreError
 
 MEBIBYTE: Final = 1024 * 1024
 RESERVE_BYTES: Final = 16 * MEBIBYTE
@@ -51,8 +52,17 @@ def room(
         folder: The data directory.
         ingest_needs: Bytes below which ingest stops.
         remember_needs: Bytes below which remembering stops too.
+
+    Raises:
+        StoreError: The folder is gone or cannot be looked at.
     """
-    free = shutil.disk_usage(folder).free
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        raise StoreError(
+            f"the data directory {folder} cannot be looked at: {error.strerror}",
+            hint="check that the disk is mounted and the folder is in place",
+        ) from error
     return Room(free=free, ingest=free >= ingest_needs, remember=free >= remember_needs)
 
 
@@ -75,12 +85,12 @@ class Reserve:
         """Make the file again if there is plenty of room for it; tell whether it is there."""
         if self.held:
             return True
-        if shutil.disk_usage(self._path.parent).free < self._size + self._spare:
+        if room(self._path.parent).free < self._size + self._spare:
             return False
         try:
             self._fill()
         except OSError:
-            self._path.unlink(missing_ok=True)
+            self.release()
             return False
         return True
 
@@ -88,7 +98,8 @@ class Reserve:
         """Give the space back; tell whether there was any."""
         try:
             self._path.unlink()
-        except FileNotFoundError:
+        except OSError:
+            # Not there, or on a disk that became read-only.
             return False
         return True
 

@@ -5,6 +5,7 @@ import asyncio
 import re
 import subprocess
 import sys
+import tomllib
 import types
 from pathlib import Path
 
@@ -167,6 +168,14 @@ def example():
     module = types.ModuleType("example_plugin")
     exec(compile(code, "write-a-plugin.md", "exec"), vars(module))
     return module
+
+
+def test_example_package_ships_the_module_that_it_names():
+    """Hatchling finds a folder by itself only if it has an `__init__.py`, which is not shown."""
+    package = tomllib.loads(blocks(text_of("plugins/write-a-plugin.md"), "toml")[0])
+    target = package["project"]["entry-points"]["cloxy.plugins"]["quiet"]
+    shipped = package["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert shipped == [target.partition(".")[0]]
 
 
 @pytest.mark.parametrize(

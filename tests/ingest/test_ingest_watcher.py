@@ -159,8 +159,13 @@ def test_a_pass_that_fails_does_not_end_the_watcher(server, monkeypatch, caplog)
 def test_file_events_that_cannot_be_had_are_replaced_by_sweeps(server, monkeypatch, caplog):
     from cloxy_core.services.ingest import watcher
 
-    def refusing(*_paths, **_more):
-        raise OSError(28, "no space left on device: inotify watch limit reached")
+    original = watcher.awatch
+
+    def refusing(*paths, ignore_permission_denied, **more):
+        # Told to pass over forbidden folders, the library says nothing of a limit either.
+        if ignore_permission_denied:
+            return original(*paths, **more)
+        raise OSError("OS file watch limit reached.")
 
     monkeypatch.setattr(watcher, "awatch", refusing)
 
@@ -173,6 +178,32 @@ def test_file_events_that_cannot_be_had_are_replaced_by_sweeps(server, monkeypat
 
     server.do(story())
     assert "sweeping instead" in caplog.text
+
+
+def test_a_forbidden_folder_does_not_end_the_events(server, monkeypatch):
+    from cloxy_core.services.ingest import watcher
+
+    original, refused = watcher.awatch, []
+
+    def choosy(*paths, ignore_permission_denied, **more):
+        if not ignore_permission_denied:
+            refused.append(paths)
+            raise PermissionError("Permission denied (os error 13)")
+        return original(*paths, **more)
+
+    monkeypatch.setattr(watcher, "awatch", choosy)
+
+    async def story():
+        async with Watching(server, sweep=3000.0, interval=3000.0) as watching:
+            while not refused:
+                await asyncio.sleep(0.02)
+            await asyncio.sleep(0.3)
+            server.write(lines(*turns(2)))
+            await watching.until_stored(2)
+            assert server.engine.ingest.events
+
+    server.do(story())
+    assert len(refused) == 1
 
 
 def test_cancelling_leaves_no_task_and_no_lock_behind(server):
@@ -216,17 +247,25 @@ def test_an_idle_watcher_sweeps_in_proportion_to_the_cost(server, monkeypatch):
     assert sorted({round(nap) for nap in naps}) == [5, 20, 60]
 
 
-def test_the_engine_watches_when_it_is_told_to(tmp_path):
+@pytest.mark.parametrize("events", [True, False])
+def test_the_engine_watches_when_it_is_told_to(tmp_path, monkeypatch, events):
+    from cloxy_core.services.ingest import watcher
+
+    followed = []
+    original = watcher.awatch
+    monkeypatch.setattr(watcher, "awatch", lambda *a, **k: followed.append(a) or original(*a, **k))
     environ = {"CLOXY_WATCH": "1", "CLOXY_WATCH_INTERVAL": "0.1"}
+    environ |= {} if events else {"CLOXY_WATCH_EVENTS": "0"}
     with Server(tmp_path, environ=environ) as server:
         server.write(lines(*turns(2)))
 
         async def story():
             async with asyncio.timeout(PATIENCE):
-                while server.engine.ingest.progress.memories_total == 0:
+                while not server.engine.ingest.progress.memories_total or events > len(followed):
                     await asyncio.sleep(0.02)
 
         server.do(story())
         assert server.status().running
+        assert bool(followed) is events
         assert server.messages() == pairs(*turns(2))
     assert server.engine is None

@@ -47,6 +47,17 @@ def test_unknown_host_is_unreachable(may_try_network):
             {"error": {"code": "unauthorized", "message": "no key"}},
             "no key; set CLOXY_API_KEY",
         ),
+        (
+            401,
+            {
+                "error": {
+                    "code": "unauthorized",
+                    "message": "A valid key is required.",
+                    "hint": "Send it in the header X-API-Key.",
+                }
+            },
+            "A valid key is required; set CLOXY_API_KEY to the server's key",
+        ),
         (401, {"detail": "Invalid or missing API key"}, "Invalid or missing API key; set CLOXY"),
         (404, {"error": "not here"}, "not here"),
         (422, {"detail": [{"loc": ["body", "top_k"]}]}, "top_k"),

@@ -6,8 +6,9 @@ import pytest
 from fastapi import FastAPI
 
 from cloxy_core.surfaces.http.boundary_policy import BoundaryPolicy
-from cloxy_core.surfaces.http.exposure import ExposureError, check_exposure
+from cloxy_core.surfaces.http.exposure import check_exposure
 from cloxy_core.surfaces.http.server import server_config
+from cloxy_hookspecs import ExposureError
 
 LOOPBACK = ["127.0.0.1", "127.8.9.10", "::1", "[::1]", "localhost", "LOCALHOST"]
 EXPOSED = [

@@ -52,6 +52,7 @@ def stored(server) -> Counter:
     return Counter(rows)
 
 
+@pytest.mark.timeout(900)  # twenty starts of a server, on a machine that may have others to do
 def test_nothing_is_lost_and_nothing_doubled(backlog):
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}")

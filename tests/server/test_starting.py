@@ -1,6 +1,7 @@
 """Starting, stopping and refusing to start."""
 
 import os
+import secrets
 import socket
 import sqlite3
 import stat
@@ -61,10 +62,25 @@ def test_a_taken_port_is_named(tmp_path):
     assert "CLOXY_PORT" in refused.stderr
 
 
+def test_an_address_of_another_machine_is_not_called_a_taken_port(tmp_path):
+    key = secrets.token_urlsafe(32)
+    refused = start(tmp_path, "--host", "192.0.2.7", "--port", "0", CLOXY_API_KEY=key)
+    assert refused.returncode == 1
+    assert "CLOXY_HOST" in refused.stderr
+    assert "another program" not in refused.stderr
+
+
+def test_a_server_that_does_not_watch_says_so(live):
+    assert "watching nothing, because watch.enabled is off" in live.errors.read_text(
+        encoding="utf-8"
+    )
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7"])
 def test_no_key_no_exposure(tmp_path, host):
     refused = start(tmp_path, CLOXY_HOST=host)
     assert refused.returncode == 1
+    assert refused.stderr.startswith(f"cloxy: refusing to listen on '{host}' without a key; ")
     assert "CLOXY_API_KEY" in refused.stderr
 
 
@@ -91,7 +107,7 @@ def test_a_database_of_the_original_is_left_untouched(tmp_path):
         connection.execute("CREATE TABLE chunks (id INTEGER PRIMARY KEY, content TEXT)")
     connection.close()
     before = file.read_bytes()
-    refused = start(tmp_path)
+    refused = start(tmp_path, CLOXY_PORT="0")
     assert refused.returncode == 1
     assert "memory.db" in refused.stderr
     assert file.read_bytes() == before

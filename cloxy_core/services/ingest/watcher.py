@@ -53,6 +53,9 @@ class Watcher:
         self._use_events = use_events
         self._changed: set[Path] = set()
         self._wake = asyncio.Event()
+        # Of forbidden folders. Only when there are some: a tolerant watcher does not tell, either,
+        # that the system has no more watches to give.
+        self._tolerant = False
         ingest.interval = interval
 
     async def run(self) -> None:
@@ -128,6 +131,9 @@ class Watcher:
             try:
                 await self._follow(roots)
             except (OSError, RuntimeError) as error:
+                if isinstance(error, PermissionError) and not self._tolerant:
+                    self._tolerant = True
+                    continue
                 # No more watches to be had, or a file system without events.
                 self._log.warning("file events do not work (%s); sweeping instead", error)
                 self._ingest.events = False
@@ -145,7 +151,7 @@ class Watcher:
                 step=STEP_MS,
                 stop_event=stop,
                 recursive=True,
-                ignore_permission_denied=True,
+                ignore_permission_denied=self._tolerant,
             ):
                 # Folders, too: a new one may have been filled before it could be watched. Which
                 # files are of interest, each source knows itself.

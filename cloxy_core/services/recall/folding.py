@@ -1,8 +1,11 @@
 """From ranked passages to results: one a memory or one a passage, and each text once."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from sqlalchemy import Connection, RowMapping, select
+from sqlalchemy import Connection, RowMapping, String, select, type_coerce
 
 from cloxy_core.services.headers import header
 from cloxy_core.services.recall.candidates import among
@@ -18,6 +21,14 @@ Fold = Sequence[Ranked]
 """Passages of one result, all of one memory, best first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """The results, and ids of memories left out because they are not what was stored."""
+
+    hits: tuple[RecallHit, ...]
+    damaged: frozenset[int]
+
+
 def fold(
     connection: Connection,
     store: StorePort,
@@ -25,8 +36,8 @@ def fold(
     ranks: Mapping[int, int],
     query: Query,
     filters: Filters,
-) -> list[RecallHit]:
-    """The best `top_k` results of the query's group.
+) -> Folded:
+    """The best `top_k` results of the query's group; the text of each agrees with its hash.
 
     Args:
         connection: a read transaction.
@@ -38,14 +49,44 @@ def fold(
     """
     once = without_copies(ranked)
     folds = [[item] for item in once] if query.group == "passage" else _by_memory(once)
-    folds = folds[: query.top_k]
+    folds, rows, damaged = _sound_folds(connection, folds, query.top_k)
     best = [passages[0].candidate for passages in folds]
     holders = sessions_of(connection, store, best, filters)
-    rows = _memory_rows(connection, [item.memory_id for item in best])
-    return [
+    hits = tuple(
         _hit(passages, rows[item.memory_id], ranks.get(item.id), holders.get(identity(item), ()))
         for passages, item in zip(folds, best, strict=True)
-    ]
+    )
+    return Folded(hits, damaged)
+
+
+def _sound_folds(
+    connection: Connection, folds: Sequence[Fold], top_k: int
+) -> tuple[list[Fold], Mapping[int, RowMapping], frozenset[int]]:
+    """The first folds of memories that are what was stored, their rows, and damaged memories."""
+    sound: list[Fold] = []
+    rows: dict[int, RowMapping] = {}
+    damaged: set[int] = set()
+    place = 0
+    while len(sound) < top_k and place < len(folds):
+        some = folds[place : place + top_k - len(sound)]
+        place += len(some)
+        rows |= _memory_rows(connection, [fold[0].candidate.memory_id for fold in some])
+        for fold in some:
+            memory = fold[0].candidate.memory_id
+            if _is_sound(rows[memory]):
+                sound.append(fold)
+            else:
+                damaged.add(memory)
+    return sound, rows, frozenset(damaged)
+
+
+def _is_sound(row: RowMapping) -> bool:
+    """Tell whether a memory's text is the one that was stored, and the rest can be read."""
+    content = hashlib.sha256(row["content"].encode(errors="replace")).hexdigest()
+    try:
+        return content == row["content_hash"] and isinstance(json.loads(row["extra"]), dict)
+    except ValueError:
+        return False
 
 
 def _by_memory(ranked: Sequence[Ranked]) -> list[Fold]:
@@ -63,10 +104,12 @@ def _memory_rows(connection: Connection, ids: Sequence[int]) -> Mapping[int, Row
             columns.id,
             columns.uid,
             columns.content,
+            columns.content_hash,
             columns.source,
             columns.occurred_from,
             columns.occurred_to,
-            columns.extra,
+            # Decoded here, since damage must not fail the whole answer.
+            type_coerce(columns.extra, String).label("extra"),
             sources.c.uri,
         )
         .outerjoin(sources, sources.c.id == columns.source_id)
@@ -100,7 +143,7 @@ def _hit(passages: Fold, row: RowMapping, rank: int | None, sessions: tuple[str,
 
 def _metadata(row: RowMapping, title: str | None) -> Mapping[str, object]:
     """What the memory says of itself, with the title of today and the file it was read from."""
-    facts: dict[str, object] = dict(row["extra"])
+    facts: dict[str, object] = json.loads(row["extra"])
     if title:
         facts["title"] = title
     if row["uri"]:

@@ -16,8 +16,9 @@ AHEAD = 2.0
 """More than signals can give: what has this bonus stands before everything without it."""
 
 WINDOW_BONUS = 0.3
-"""For lying in a window when the question names no literal. A date beside the name of a thing
-says when the thing was spoken of; in prose it may be the date of what happened, told later."""
+"""For lying in a window that is not firm, when the question names no literal. A date beside the
+name of a thing says when the thing was spoken of; in prose it may be the date of what happened,
+told later."""
 
 WEAK = 0.05
 """Share of the best fused score under which a candidate answers nothing."""
@@ -80,7 +81,7 @@ def rank(
     ]
     ranked = _signalled(known, candidates, query, fuser, signals)
     if inside and _takes(fuser, WINDOW):
-        bonus = AHEAD if query.literals else WINDOW_BONUS
+        bonus = AHEAD if query.literals or query.window_firm else WINDOW_BONUS
         ranked = [
             _lifted(item, WINDOW, bonus) if item.candidate.id in inside else item for item in ranked
         ]

@@ -1,14 +1,19 @@
 """The stages of a recall, in order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import OperationalError
 
 from cloxy_core.services.indexing import Channel
 from cloxy_core.services.recall import candidates, counting, folding
+from cloxy_core.services.recall.browsing import TIME, newest_within
 from cloxy_core.services.recall.filtering import narrowed, resolved
 from cloxy_core.services.recall.ranking import ActiveSignal, rank
+from cloxy_core.store.engine import Store
+from cloxy_core.store.failures import is_undecodable
+from cloxy_core.store.reads import lenient_text
 from cloxy_hookspecs import (
     Expander,
     Filters,
@@ -20,7 +25,6 @@ from cloxy_hookspecs import (
     Probe,
     Query,
     Recall,
-    StorePort,
 )
 
 POOL = 150
@@ -36,7 +40,7 @@ class RecallService:
 
     def __init__(
         self,
-        store: StorePort,
+        store: Store,
         expanders: Sequence[Expander],
         channels: Sequence[Channel],
         fuser: Fuser,
@@ -69,7 +73,9 @@ class RecallService:
         query = replace(query, search_text=query.search_text or query.text)
         for expander in self._expanders:
             query = await expander.expand(query)
-        return await self._store.read(lambda connection: self._answer(connection, query, names))
+        return await self._store.read(
+            lambda connection: self._answer_despite_damage(connection, query, names)
+        )
 
     def _chosen(self, query: Query) -> tuple[str, ...]:
         """Channels that the mode lets answer.
@@ -88,10 +94,24 @@ class RecallService:
             return tuple(name for name in self._channels if name == KEYWORD)
         return tuple(self._channels)
 
+    def _answer_despite_damage(
+        self, connection: Connection, query: Query, names: Sequence[str]
+    ) -> Recall:
+        try:
+            return self._answer(connection, query, names)
+        except OperationalError as error:
+            if not is_undecodable(error):
+                raise
+        # Made readable, a damaged text fails its hash, and the sound ones are served.
+        with lenient_text(connection):
+            return self._answer(connection, query, names)
+
     def _answer(self, connection: Connection, query: Query, names: Sequence[str]) -> Recall:
         """Search, rank and fold within one snapshot of the store."""
         filters = resolved(query.filters)
         inner = narrowed(filters, query.window)
+        if query.browse and inner is not None:
+            return self._browse(connection, query, filters, inner)
         passes = [self._search(connection, query, filters, names)]
         if inner is not None:
             passes.insert(0, self._search(connection, query, inner, names))
@@ -102,14 +122,40 @@ class RecallService:
         inside = found_in(passes[0]) if inner is not None else frozenset()
         ranked = rank(scored, known, inside, query, self._fuser, self._signals)
         ranks = {hit.passage_id: place for place, hit in enumerate(lists.get(KEYWORD, ()), 1)}
-        hits = folding.fold(connection, self._store, ranked, ranks, query, filters)
+        folded = folding.fold(connection, self._store, ranked, ranks, query, filters)
         said = [note for found in passes for answer in found.values() for note in answer.notes]
+        if query.window_firm and inner is not None and folded.hits and not inside:
+            said.append("nothing of that time answers; these are from other times")
+        if folded.damaged:
+            self._store.damaged_texts.add(folded.damaged)
+            said.append(_left_out(folded.damaged))
         return Recall(
             query=query,
-            hits=tuple(hits),
+            hits=folded.hits,
             searched=counting.memories_within(connection, self._store, filters),
             channels=tuple(name for name, found in lists.items() if found),
             notes=tuple(dict.fromkeys(said)),
+        )
+
+    def _browse(
+        self, connection: Connection, query: Query, filters: Filters, inner: Filters
+    ) -> Recall:
+        """What was said in the window, newest first."""
+        limit = max(POOL, POOL_PER_RESULT * query.top_k)
+        scored = newest_within(connection, self._store, inner, limit)
+        known = candidates.load(connection, [item.passage_id for item in scored])
+        ranked = rank(scored, known, frozenset(), query, self._fuser, ())
+        folded = folding.fold(connection, self._store, ranked, {}, query, filters)
+        notes = ["nothing was said in that time"] if not scored else []
+        if folded.damaged:
+            self._store.damaged_texts.add(folded.damaged)
+            notes.append(_left_out(folded.damaged))
+        return Recall(
+            query=query,
+            hits=folded.hits,
+            searched=counting.memories_within(connection, self._store, filters),
+            channels=(TIME,) if scored else (),
+            notes=tuple(notes),
         )
 
     def _search(
@@ -119,6 +165,11 @@ class RecallService:
         probe = Probe(query.search_text, query.literals, filters)
         limit = max(POOL, POOL_PER_RESULT * query.top_k)
         return {name: self._channels[name].index.search(connection, probe, limit) for name in names}
+
+
+def _left_out(damaged: Collection[int]) -> str:
+    count = "a memory was" if len(damaged) == 1 else f"{len(damaged)} memories were"
+    return f"{count} left out because the text on disk is damaged; see `cloxy status`"
 
 
 def _require_words(text: str) -> None:

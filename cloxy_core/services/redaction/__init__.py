@@ -8,11 +8,14 @@ from collections.abc import Mapping
 
 from cloxy_core.services.redaction.assignments import assignment_rules
 from cloxy_core.services.redaction.blocks import block_rules
+from cloxy_core.services.redaction.commands import command_rules
 from cloxy_core.services.redaction.headers import header_rules
+from cloxy_core.services.redaction.manifests import manifest_rules
 from cloxy_core.services.redaction.private import strip_private
 from cloxy_core.services.redaction.providers import provider_rules
 from cloxy_core.services.redaction.redactor import Redaction, Redactor
 from cloxy_core.services.redaction.rule import Rule
+from cloxy_core.services.redaction.translations import translation_rules
 from cloxy_core.services.redaction.urls import url_rules
 from cloxy_core.services.redaction.values import JsonValue, clean_value
 
@@ -37,7 +40,10 @@ def default_rules() -> tuple[Rule, ...]:
         *provider_rules(),
         *url_rules(),
         *header_rules(),
+        *command_rules(),
         *assignment_rules(),
+        *translation_rules(),
+        *manifest_rules(),
     )
 
 

@@ -11,6 +11,8 @@ _GAP = r"(?:[\s>|#*\"'`,;]|\\{1,4}[nrt\"']|\\(?=\n)|-(?!-))"
 _LINE_NUMBER = r"(?:[0-9]{1,6}(?:→|[|:] ?|\t))?"
 _END_OF_LINE = r"(?=[ \t\r]*+(?:\n|\\|[\"'`]|-----|\Z))"
 _HEADER = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID)(?:: |:)[^\n\\\"]{0,200}"
+# A mention of the head line is followed by prose, so the first line has to be a long one.
+_FIRST = rf"(?:{_GAP}|\+(?=\s)){{0,24}}+{_LINE_NUMBER}(?:{_HEADER}|[A-Za-z0-9+/=]{{16,}}+)"
 _BODY = (
     rf"(?>{_GAP}{{0,24}}+{_LINE_NUMBER}"
     rf"(?:{_HEADER}|[A-Za-z0-9+/=]{{16,}}+|[A-Za-z0-9+/=]{{1,15}}+{_END_OF_LINE}))"
@@ -19,7 +21,7 @@ _BODY = (
 _ARMOUR = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{1,12}[ -]){0,4}PRIVATE KEY(?: BLOCK)?-----"
     # A truncated block has no END line; what looks like its body goes all the same.
-    rf"{_BODY}{{1,4000}}+"
+    rf"{_FIRST}{_BODY}{{0,4000}}+"
     rf"(?:{_GAP}{{0,24}}+{_LINE_NUMBER}\+?-----END [A-Z0-9 -]{{0,60}}-----)?",
 )
 _PUTTY = re.compile(

@@ -1,4 +1,4 @@
-"""Secrets in HTTP headers, cookies, and the options of well-known command-line tools."""
+"""Secrets in HTTP headers, in cookies, and behind the fixed words of a few file formats."""
 
 import binascii
 import re
@@ -22,7 +22,7 @@ _AUTHORIZATION = re.compile(
     rf"{_SCHEME}?(?P<secret>[A-Za-z0-9_.~+/=-]{{8,4000}}+)",
     re.IGNORECASE,
 )
-_BEARER = re.compile(r"bearer[ \t]{1,4}(?P<secret>[A-Za-z0-9_.~+/=-]{12,4000}+)", re.IGNORECASE)
+_BEARER = re.compile(r"bearer,?[ \t]{1,4}(?P<secret>[A-Za-z0-9_.~+/=-]{12,4000}+)", re.IGNORECASE)
 _BASIC = re.compile(r"basic[ \t]{1,4}(?P<secret>[A-Za-z0-9+/_-]{6,2000}+={0,2})", re.IGNORECASE)
 _COOKIES = re.compile(
     r"cookie\\{0,3}[\"'`]?[ \t]{0,4}[:=, ][ \t]{0,4}\\{0,3}[\"'`]?"
@@ -34,14 +34,12 @@ _COOKIE_VALUE = re.compile(
     r"[A-Za-z0-9_.$%-]{1,100}=((?=[^;\s]{0,99}[0-9])(?=[^;\s]{0,99}[A-Za-z])[^;\s,]{8,4000}|[^;\s,]{16,4000})",
     re.IGNORECASE,
 )
-_CURL_USER = re.compile(
-    r"(?:(?<=[\s\"',\[])-u|--(?:proxy-)?user)[\"',]{0,2}[ \t=]{1,4}[\"']?[^\s:\"'/\\]{1,100}:"
-    r"(?P<secret>(?<=['\"].)[^\"'\n]{3,200}|[^\s\"'`\\]{3,200})"
+_COOKIE_JAR = re.compile(
+    r"cookies?[\"']?[ \t]{0,4}[:=][ \t]{0,4}\{(?P<pairs>[^{}]{8,4000})\}", re.IGNORECASE
 )
-_SHORT_OPTION = re.compile(
-    r"(?:sshpass|mysql(?:dump|admin|import|show)?|mariadb(?:-dump)?) "
-    r"(?:-(?!p)[A-Za-z][^\s]{0,60} (?:[^\s-][^\s]{0,60} )?){0,4}"
-    r"-p ?(?P<quote>[\"']?)(?P<secret>(?<=[\"'])[^\"'\n]{3,128}|[^\s\"'`]{3,128})"
+_COOKIE_JAR_VALUE = re.compile(
+    r"[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']"
+    r"((?=[^\"'\s]{0,99}[0-9])(?=[^\"'\s]{0,99}[A-Za-z])[A-Za-z0-9_.%+/=-]{16,4000})(?=[\"'])"
 )
 _NETRC = re.compile(r"password\s{1,8}(?P<secret>[^\s\"'`\\]{3,200})")
 _NETRC_LEFT = re.compile(r"(?:login|user|account)\s{1,8}[^\s]{1,80}\s{1,8}\Z")
@@ -67,18 +65,12 @@ def header_rules() -> tuple[Rule, ...]:
             accept=lambda match: _TEMPLATED.search(match["pairs"]) is None,
         ),
         Rule(
-            "password",
-            ("-u ", '-u"', "--user", "--proxy-user"),
-            _CURL_USER,
-            "secret",
-            accept=_is_literal,
-        ),
-        Rule(
-            "password",
-            ("sshpass", "mysql", "mariadb"),
-            _SHORT_OPTION,
-            "secret",
-            accept=_is_literal,
+            "cookie",
+            ("cookie",),
+            _COOKIE_JAR,
+            group="pairs",
+            ignore_case=True,
+            within=_COOKIE_JAR_VALUE,
         ),
         _folded("password", ("pass",), _NETRC, _is_netrc_password),
         _folded("password", ("identified",), _SQL, _is_literal),

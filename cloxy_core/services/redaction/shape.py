@@ -1,5 +1,6 @@
 """Judging the shape of a value: a placeholder, code, a path, or drawn at random."""
 
+import itertools
 import re
 
 _SEGMENT = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
@@ -7,6 +8,22 @@ _PIECE = re.compile(r"[A-Za-z0-9+]{8,}")
 _HEXADECIMAL = re.compile(r"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)")
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 _HUMAN_SYMBOL = re.compile(r"[!@#$%^&*?~+=]")
+
+# The pairs of letters that make up 93 % of English words and of identifiers: the first letter,
+# then all that follow it. Of drawn letters only about a third are among them.
+_COMMON_PAIRS = frozenset(
+    row[0] + second
+    for row in (
+        "abcdgiklmnprstuvy", "baeilorsuy", "cacehiklorstu", "dadeilorsu", "eabcdefgilmnpqrstvwx",
+        "faefiloru", "gehinrsu", "haeiot", "iabcdefglmnoprstvxz", "j", "keis", "ladeilostuy",
+        "mabeimopsu", "nacdefgiklnostuv", "oabcdfgklmnoprstuvw", "paeiloprstuy", "qu",
+        "racdegiklmnoprstuy", "sacehilopstuy", "tacdefhilmoprstuy", "uabcefilmnprst", "vaei",
+        "waeior", "xceipt", "ypst", "ze",
+    )
+    for second in row[1:]
+)  # fmt: skip
+_FEWEST_PAIRS = 6
+_SPEAKABLE_SHARE = 0.62
 
 _STOP_WORDS = frozenset(
     (
@@ -27,17 +44,18 @@ _PLACEHOLDER_WORD = (
 )
 _PLACEHOLDER_PHRASE = re.compile(
     rf"{_PLACEHOLDER_WORD}(?:[-_. ]?[a-z]+)*[0-9]{{0,3}}"
-    r"|[a-z]+(?:[-_. ][a-z]+)*[-_. ](?:here|placeholder|example)",
+    r"|[a-z]+(?:[-_. ][a-z]+)*[-_. ](?:here|placeholder|example)"
+    r"|(?:password|passwd|pass|pwd?|secret|token|user|key)[0-9]?",
     re.IGNORECASE,
 )
 _TEMPLATE = re.compile(
     r"\$\{|\$\(|^\$[A-Z_][A-Z0-9_]*|^\$[a-z_]+$|^\$env:|\{\{|<%|%\([a-z]|^%[A-Za-z_]+%$|^%[sdr]$|"
-    r"^[{<\[][^\s]{0,80}[}>\]]$|^\{[A-Za-z_.]*\}|<\||\$\{\{|@\{|#\{|"
+    r"^\{[A-Za-z_.]*\}|<\||\$\{\{|@\{|#\{|"
     r"x{4,}|X{4,}|\*{3,}|\.{3}|…|_{4,}|-{4,}|•|EXAMPLE|\[REDACTED"
 )
 _REFERENCE = re.compile(
     r"[a-z][a-z0-9+.-]{1,20}://|arn:aws|projects/[^/]+/|sha(?:1|256|384|512)[:-]|md5:|data:[a-z]+/|"
-    r"(?:vault|env|file|ref|secret|ssm|keyring|secrets):",
+    r"(?:vault|env|file|ref|secret|ssm|keyring|secrets):|pk_(?:live|test)_",
     re.IGNORECASE,
 )
 _PATH = re.compile(r"(?:~|\.{1,2})?/|[A-Za-z]:[\\/]|~$|[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+){2}")
@@ -54,6 +72,9 @@ _VERSION_OR_DATE = re.compile(
 )
 
 
+_BRACKETED = re.compile(r"[{<\[][^\s]{0,80}[}>\]]")
+
+
 def is_placeholder(value: str) -> bool:
     """Tell whether a value only stands for a secret: a stop word, a template, a reference."""
     folded = value.strip().lower()
@@ -61,6 +82,7 @@ def is_placeholder(value: str) -> bool:
         folded in _STOP_WORDS
         or len(set(folded)) < 3
         or _TEMPLATE.search(value) is not None
+        or (_BRACKETED.fullmatch(value) is not None and not looks_random(value))
         or _REFERENCE.match(value) is not None
         or _is_placeholder_phrase(value)
     )
@@ -97,9 +119,26 @@ def _piece_is_random(piece: str) -> bool:
             return False
         digit_groups = sum(segment[0].isdigit() for segment in _SEGMENT.findall(piece))
         upper_with_digits = piece.isupper() and len(piece) >= 16
-        return average < 3 or upper_with_digits or (digit_groups >= 3 and len(piece) >= 12)
+        return (
+            average < 3
+            or upper_with_digits
+            or (digit_groups >= 3 and len(piece) >= 12)
+            or (len(piece) >= 12 and _is_unspeakable(piece))
+        )
     mixed = piece != piece.lower() and piece != piece.upper()
-    return mixed and len(piece) >= 12 and (average < 2.8 or _has_unspeakable_part(piece))
+    return (
+        mixed
+        and len(piece) >= 12
+        and (average < 2.8 or _has_unspeakable_part(piece) or _is_unspeakable(piece))
+    )
+
+
+def _is_unspeakable(piece: str) -> bool:
+    """Tell whether too few neighbouring letters are pairs that words are made of."""
+    folded = piece.lower()
+    pairs = [a + b for a, b in itertools.pairwise(folded) if a.isalpha() and b.isalpha()]
+    common = sum(pair in _COMMON_PAIRS for pair in pairs)
+    return len(pairs) >= _FEWEST_PAIRS and common < _SPEAKABLE_SHARE * len(pairs)
 
 
 def _has_unspeakable_part(piece: str) -> bool:

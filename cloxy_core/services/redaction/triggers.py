@@ -10,6 +10,7 @@ _TAIL_CHARACTERS = "_-."
 _RUN_CHARACTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _CLASSES = bytes(ord("a") if code in _RUN_CHARACTERS else 32 for code in range(256))
 _RUN = b"a" * 20
+_RARE_CHARACTERS = '~*jQKGZVLBxPS"/A'
 _DIGIT = re.compile(rb"[0-9]")
 
 
@@ -17,11 +18,28 @@ class TriggerIndex:
     """Tells where each of a fixed set of literals occurs in a text."""
 
     def __init__(self, triggers: Iterable[str]) -> None:
-        self._literals = tuple(sorted(set(triggers)))
+        literals = sorted(set(triggers))
+        # What ends in an underscore is a prefix of a token: one scan serves them all.
+        self._tails = _TailScanner(t for t in literals if t[-1] == "_")
+        plain = tuple(t for t in literals if t[-1] != "_")
+        self._plain = tuple(t for t in plain if t.isascii() and not _rarest(t))
+        self._gated = tuple((_rarest(t), t) for t in plain if t.isascii() and _rarest(t))
+        foreign: dict[str, list[str]] = defaultdict(list)
+        for literal in plain:
+            if not literal.isascii():
+                foreign[max(literal)].append(literal)
+        self._foreign = tuple(foreign.items())
 
     def occurrences(self, text: str) -> list[tuple[str, int]]:
         """Return (trigger, offset) of every occurrence; ascending offsets per trigger."""
-        present = [literal for literal in self._literals if literal in text]
+        present = [literal for literal in self._plain if literal in text]
+        # Looking for one character is many times faster than looking for several.
+        present += [t for character, t in self._gated if character in text and t in text]
+        if self._foreign and not text.isascii():
+            for character, literals in self._foreign:
+                if character in text:
+                    present += [literal for literal in literals if literal in text]
+        present += sorted(self._tails.present(text))
         return [(literal, offset) for literal in present for offset in _offsets(literal, text)]
 
 
@@ -30,20 +48,33 @@ class RunTriggerIndex:
 
     def __init__(self, triggers: Iterable[str]) -> None:
         literals = sorted(set(triggers))
-        self._tailed = frozenset(t for t in literals if t[-1] in _TAIL_CHARACTERS)
-        self._plain = tuple(t for t in literals if t not in self._tailed)
-        self._lengths = tuple(sorted({len(t) for t in self._tailed}))
-        self._scanner = _scanner(self._tailed)
+        self._tails = _TailScanner(t for t in literals if t[-1] in _TAIL_CHARACTERS)
+        self._plain = tuple(t for t in literals if t[-1] not in _TAIL_CHARACTERS)
 
     def occurrences(self, text: str, runs: str) -> list[tuple[str, int]]:
         """Return the occurrences in a text of the literals that its runs hold."""
-        present = {literal for literal in self._plain if literal in runs}
-        if self._scanner is not None:
-            for hit in self._scanner.finditer(runs):
-                end = hit.end()
-                tails = (runs[max(0, end - length) : end] for length in self._lengths)
-                present.update(tail for tail in tails if tail in self._tailed)
+        present = self._tails.present(runs)
+        present.update(literal for literal in self._plain if literal in runs)
         return [(t, offset) for t in sorted(present) for offset in _offsets(t, text)]
+
+
+class _TailScanner:
+    """Finds which of many literals occur by one scan for their last characters."""
+
+    def __init__(self, literals: Iterable[str]) -> None:
+        self._literals = frozenset(literals)
+        self._lengths = tuple(sorted({len(literal) for literal in self._literals}))
+        self._scanner = _scanner(self._literals)
+
+    def present(self, text: str) -> set[str]:
+        """Return the literals that occur in a text."""
+        present: set[str] = set()
+        if self._scanner is not None:
+            for hit in self._scanner.finditer(text):
+                end = hit.end()
+                tails = (text[max(0, end - length) : end] for length in self._lengths)
+                present.update(tail for tail in tails if tail in self._literals)
+        return present
 
 
 def long_runs(text: str) -> str:
@@ -67,6 +98,11 @@ def long_runs(text: str) -> str:
     return b" ".join(runs).decode("latin-1")
 
 
+def _rarest(literal: str) -> str:
+    """Return the character of a literal that ordinary text lacks most often, or nothing."""
+    return next((character for character in _RARE_CHARACTERS if character in literal), "")
+
+
 def _offsets(literal: str, text: str) -> Iterator[int]:
     offset = text.find(literal)
     while offset >= 0:
@@ -74,7 +110,7 @@ def _offsets(literal: str, text: str) -> Iterator[int]:
         offset = text.find(literal, offset + 1)
 
 
-def _scanner(tailed: Iterable[str]) -> re.Pattern[str] | None:
+def _scanner(tailed: frozenset[str]) -> re.Pattern[str] | None:
     """Compile one pattern that matches the last character of every literal."""
     by_length: dict[int, list[str]] = defaultdict(list)
     for literal in sorted(tailed):
@@ -83,4 +119,5 @@ def _scanner(tailed: Iterable[str]) -> re.Pattern[str] | None:
         return None
     # The class in front lets the engine skip to the next candidate without trying branches.
     branches = "|".join(f"(?<={'|'.join(literals)})" for literals in by_length.values())
-    return re.compile(f"[{re.escape(_TAIL_CHARACTERS)}](?:{branches})")
+    last = "".join(sorted({literals[-1] for literals in tailed}))
+    return re.compile(f"[{re.escape(last)}](?:{branches})")

@@ -7,7 +7,10 @@ from cloxy_core.services.redaction.shape import is_placeholder, looks_random
 
 _USER = r"(?P<user>[^\s:/?#@\"'<>`|\\]{0,128}+)"
 _HOST_AHEAD = r"(?=@[A-Za-z0-9_.\-\[%$*{<])"
-_BASIC = re.compile(rf"://{_USER}:(?P<password>(?:(?!://)[^\s/?#\"'<>`|\\]){{1,256}}){_HOST_AHEAD}")
+_BASIC = re.compile(
+    # A hash is part of the password where the colon is not followed by a port.
+    rf"://{_USER}:(?![0-9]{{1,5}}#)(?P<password>(?:(?!://)[^\s/?\"'<>`|\\]){{1,256}}){_HOST_AHEAD}"
+)
 # The authority ends at the first slash. A password with a raw slash, question mark or hash is
 # malformed but common in database URLs, so there it may hold them when it cannot be a port.
 _LOOSE = re.compile(

@@ -201,47 +201,59 @@ class SessionBook:
         changed = [state for state in self._states.values() if state.changed]
         if not changed:
             return
-        statement = (
-            update(sessions)
-            .where(sessions.c.id == bindparam("session"))
-            .values({name: bindparam(name) for name in FIELDS})
-        )
         self._connection.execute(
-            statement, [{"session": state.id, **state.values} for state in changed]
+            _UPDATE, [{"session": state.id, **state.values} for state in changed]
         )
 
     def load_end(self, state: SessionState) -> None:
         """Where the session's text ends: its last memory and its last two passages."""
         state.open_memory, state.last = None, []
-        memory = self._connection.execute(
-            select(memories)
-            .where(memories.c.session_id == state.id)
-            .order_by(memories.c.ordinal.desc())
-            .limit(1)
-        ).first()
+        memory = self._connection.execute(_LAST_MEMORY, {"session": state.id}).first()
         if memory is None:
             return
         state.next_ordinal = memory.ordinal + 1
-        rows = self._connection.execute(
-            select(
-                passages.c.id,
-                passages.c.ordinal,
-                passages.c.memory_id,
-                passages.c.role,
-                passages.c.occurred_at,
-                PASSAGE_TEXT.label("text"),
-            )
-            .join(memories, memories.c.id == passages.c.memory_id)
-            .where(passages.c.session_id == state.id)
-            .order_by(passages.c.id.desc())
-            .limit(2)
-        ).all()
+        rows = self._connection.execute(_LAST_PASSAGES, {"session": state.id}).all()
         state.last = [LastPassage(r.id, r.text, r.role, r.occurred_at) for r in reversed(rows)]
         if memory.open:
             count = max((r.ordinal + 1 for r in rows if r.memory_id == memory.id), default=0)
             state.open_memory = OpenMemory(
                 memory.id, memory.content, memory.version, count, memory.occurred_to
             )
+
+
+# Made once: every session of a transaction asks, and making a statement costs more than its answer.
+_LAST_MEMORY = (
+    select(
+        memories.c.id,
+        memories.c.ordinal,
+        memories.c.open,
+        memories.c.content,
+        memories.c.version,
+        memories.c.occurred_to,
+    )
+    .where(memories.c.session_id == bindparam("session"))
+    .order_by(memories.c.ordinal.desc())
+    .limit(1)
+)
+_LAST_PASSAGES = (
+    select(
+        passages.c.id,
+        passages.c.ordinal,
+        passages.c.memory_id,
+        passages.c.role,
+        passages.c.occurred_at,
+        PASSAGE_TEXT.label("text"),
+    )
+    .join(memories, memories.c.id == passages.c.memory_id)
+    .where(passages.c.session_id == bindparam("session"))
+    .order_by(passages.c.id.desc())
+    .limit(2)
+)
+_UPDATE = (
+    update(sessions)
+    .where(sessions.c.id == bindparam("session"))
+    .values({name: bindparam(name) for name in FIELDS})
+)
 
 
 def quotes(title: str | None, texts: Iterable[str]) -> bool:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from cloxy_core.runtime.clock import new_uid
 from cloxy_core.services.indexing import Indexing
@@ -172,11 +172,8 @@ class _Transaction:
             return set()
         found: set[str] = set()
         for start in range(0, len(uids), LOOKUP):
-            statement = select(passages.c.message_uid).where(
-                passages.c.session_id == state.id,
-                passages.c.message_uid.in_(uids[start : start + LOOKUP]),
-            )
-            found.update(self.connection.execute(statement).scalars())
+            wanted = {"session": state.id, "uids": uids[start : start + LOOKUP]}
+            found.update(self.connection.execute(_STORED_UIDS, wanted).scalars())
         return found
 
     def _pack(
@@ -305,6 +302,12 @@ class _Transaction:
             )
             memory.passages += 1
             yield LastPassage(identifier, text, message.role, message.at)
+
+
+_STORED_UIDS = select(passages.c.message_uid).where(
+    passages.c.session_id == bindparam("session"),
+    passages.c.message_uid.in_(bindparam("uids", expanding=True)),
+)
 
 
 def _keys(batch: FileBatch) -> Iterable[str]:

@@ -2,6 +2,8 @@
 
 from ipaddress import ip_address
 
+from cloxy_hookspecs import ExposureError
+
 MINIMUM_KEY_LENGTH = 16
 _MINIMUM_DISTINCT = 8
 _MINIMUM_REMAINDER = 8
@@ -54,14 +56,10 @@ _SAMPLE_WORDS = (
     "to",
 )
 _HOW = (
-    "Set CLOXY_API_KEY to at least 16 random characters (python3 -c "
+    "set CLOXY_API_KEY to at least 16 random characters (python3 -c "
     '"import secrets; print(secrets.token_urlsafe(32))" prints a good one), '
-    "or set CLOXY_HOST=127.0.0.1 to stay on this machine."
+    "or set CLOXY_HOST=127.0.0.1 to stay on this machine"
 )
-
-
-class ExposureError(ValueError):
-    """The configured address and key would open the memory to others."""
 
 
 def is_loopback(host: str) -> bool:
@@ -118,4 +116,4 @@ def check_exposure(host: str, api_key: str | None) -> None:
         problem = "with a sample key that anybody can guess"
     else:
         return
-    raise ExposureError(f"Refusing to listen on {host!r} {problem}. {_HOW}")
+    raise ExposureError(f"refusing to listen on {host!r} {problem}", hint=_HOW)

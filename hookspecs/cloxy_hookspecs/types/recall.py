@@ -60,6 +60,9 @@ class Query:
         recency_weight: 0..1 as the caller gave it; None leaves it to the fuser's default.
         search_text: soft; the text to search for, without words that were understood otherwise.
         window: soft; a span of time that the text speaks of.
+        window_firm: soft; whether the asker surely means when it was said ("yesterday"), not when
+            it happened.
+        browse: soft; whether the text asks for that span and for nothing else.
         literals: soft; compound literals of the text (`--no-verify`, `a.b:80`), verbatim.
         order: soft; "newest" when the text asks for the latest.
     """
@@ -74,6 +77,8 @@ class Query:
     recency_weight: float | None = None
     search_text: str = ""
     window: Window | None = None
+    window_firm: bool = False
+    browse: bool = False
     literals: tuple[str, ...] = ()
     order: Order = "relevance"
 

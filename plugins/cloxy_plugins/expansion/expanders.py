@@ -5,6 +5,7 @@ from dataclasses import replace
 from cloxy_hookspecs import Query
 from cloxy_plugins.expansion.latest import find_newest
 from cloxy_plugins.expansion.literals import find_literals
+from cloxy_plugins.expansion.small_talk import is_small_talk
 from cloxy_plugins.expansion.spans import Span, cut, overlaps
 from cloxy_plugins.expansion.time_hints import find_window
 
@@ -29,7 +30,13 @@ class TimeHints:
             return query
         # Beside the name of a thing the window says it all; in prose the date is a word as well.
         spans = hint.spans if query.literals else hint.relative
-        return replace(query, window=hint.window, search_text=_without(text, spans))
+        return replace(
+            query,
+            window=hint.window,
+            window_firm=hint.relative == hint.spans,
+            browse=not query.literals and is_small_talk(cut(text, hint.spans)),
+            search_text=_without(text, spans),
+        )
 
 
 class Latest:
@@ -37,6 +44,8 @@ class Latest:
 
     async def expand(self, query: Query) -> Query:
         """The query in order of time, if its text asks for the latest."""
+        if query.browse:
+            return query
         text = _text(query)
         protected = _protected(text, query.literals)
         spans = [span for span in find_newest(text) if not overlaps(span, protected)]

@@ -55,6 +55,7 @@ TABLE = {
     ),
     "CLOXY_WATCH_INTERVAL": (core.WATCH_INTERVAL, 5.0, "0.5", 0.5, 5.0, ["0", "-1", "nan", "inf"]),
     "CLOXY_WATCH_SWEEP": (core.WATCH_SWEEP, 60.0, "30", 30.0, 60.0, ["0", "5s", "1e9"]),
+    "CLOXY_WATCH_EVENTS": (core.WATCH_EVENTS, True, "no", False, True, ["2", "maybe"]),
     "CLOXY_RECALL_FUSER": (core.FUSER, "weighted", " rrf ", "rrf", "weighted", ["a\nb"]),
     "CLOXY_PLUGINS_DISABLED": (
         core.PLUGINS_DISABLED,

@@ -1,10 +1,11 @@
 import asyncio
 import contextvars
+import sys
 import threading
 
 import pytest
 
-from cloxy_core.runtime.workers import WorkerPlan, Workers
+from cloxy_core.runtime.workers import WorkerPlan, Workers, take_short_turns
 from cloxy_hookspecs.errors import StoreBusyError
 
 
@@ -145,3 +146,12 @@ def test_an_idle_thread_keeps_no_reference_to_its_last_job(workers):
     del job
     gc.collect()
     assert reference() is None
+
+
+def test_threads_take_short_turns():
+    before = sys.getswitchinterval()
+    try:
+        take_short_turns()
+        assert sys.getswitchinterval() == pytest.approx(0.0005)
+    finally:
+        sys.setswitchinterval(before)

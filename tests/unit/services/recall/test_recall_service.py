@@ -238,3 +238,26 @@ def test_narrowed_windows():
     assert narrowed(hard, Window(20, 30)) is None
     assert narrowed(hard, Window(15, 30)).window == Window(15, 20)
     assert narrowed(Filters(), Window(None, 5)).window == Window(None, 5)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE memories SET content = replace(content, 'lantern', 'lantera') WHERE id = 1",
+        "UPDATE memories SET content = CAST(x'ff' || substr(content, 2) AS TEXT) WHERE id = 1",
+        "UPDATE memories SET extra = '{' WHERE id = 1",
+    ],
+    ids=["another text", "no text", "no metadata"],
+)
+@pytest.mark.parametrize("group", ["memory", "passage"])
+def test_a_damaged_memory_is_left_out_and_told(world, damage, group):
+    for number in (1, 2, 3):
+        world.say(f"the zebra lantern number {number}", session=f"s{number}")
+    assert world.recall("zebra lantern", group=group).notes == ()
+    assert world.store.facts().warnings == ()
+    world.write(lambda connection: connection.exec_driver_sql(damage))
+    answer = world.recall("zebra lantern", group=group, top_k=2)
+    assert {hit.id for hit in answer.hits} == {2, 3}
+    assert "damaged" in answer.notes[0]
+    assert any("the text of memory 1;" in words for words in world.store.facts().warnings)
+    assert world.recall("number 2", group=group).hits[0].id == 2

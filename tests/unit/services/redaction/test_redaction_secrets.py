@@ -82,6 +82,27 @@ ASSIGNMENTS = [
     "the admin password is {} but change it",
     "password is `{}`",
     "redis://:{}@10.0.0.4:6379/0",
+    "redis-cli -h cache -a {} ping",
+    "docker login -u bob -p {} registry.test",
+    "ldapsearch -x -D cn=bob -w '{}' -b dc=test",
+    "sqlcmd -S host -U sa -P {}",
+    "7z x -p{} archive.7z",
+    'echo "{}" | docker login --password-stdin',
+    'echo "root:{}" | chpasswd',
+    "db.test:5432:app:bob:{}",
+    "set -x DB_PASSWORD {}",
+    "ENV DB_PASSWORD {}",
+    '$env:DB_PASSWORD = "{}"',
+    'variable "db_password" {{\n  default = "{}"\n}}',
+    "password for bob: {}",
+    "helm upgrade --set auth.password={}",
+    "user=bob&password={}&x=1",
+    "密码：{}",
+    "数据库密码是{}",
+    "пароль: {}",
+    "WIFI_PSK={}",
+    "kind: Secret\nmetadata:\n  name: a\nstringData:\n  config: {}",
+    "data:\n  config: {}\nkind: Secret",
 ]
 TOKEN_CONTEXTS = [
     "X-Api-Key: {}",
@@ -96,6 +117,16 @@ TOKEN_CONTEXTS = [
     'request.setRequestHeader("X-Api-Key", "{}")',
     "//registry.test/:_authToken={}",
     "https://acme.blob.test/c?sv=2020&sig={}&se=1",
+    'curl -b "session={}" https://x.test',
+    'requests.get(url, cookies={{"session": "{}"}})',
+    '{{"name": "API_KEY", "value": "{}"}}',
+    'gh secret set API_KEY --body "{}"',
+    "token：{}",
+    "令牌是：{}",
+    "Error: invalid token {}",
+    "acme_live_{}",
+    "acmepat-{}",
+    "acme-secret-{}",
 ]
 
 
@@ -182,6 +213,21 @@ def test_numbered_lines_of_a_file_view_are_a_private_key_too():
     lines = [HEAD.format("EC"), *LINES, TAIL.format("EC")]
     text = "\n".join(f"  {number}→{line}" for number, line in enumerate(lines, 1))
     assert not any(line in redact(text).text for line in LINES)
+
+
+def test_hexadecimal_tokens_go_where_they_are_named():
+    for seed in SEEDS:
+        for length in (32, 40, 64):
+            value = "a1" + draw(seed, HEX, length - 2)
+            for context in ("the token is {}", "--api_key {}", "setx API_KEY {}", "my api key {}"):
+                assert_gone(value, context)
+
+
+def test_opaque_tokens_without_digits_are_known_by_their_pairs_of_letters():
+    tokens = [draw(seed, string.ascii_letters, 24) for seed in range(200)]
+    found = [token for token in tokens if token not in redact(f'api_key = "{token}"').text]
+    # Now and then drawn letters do read like a word.
+    assert len(found) >= 190
 
 
 def test_counts_tell_each_kind():
@@ -273,21 +319,3 @@ def test_cleaned_text_can_be_stored(text):
     cleaned = clean(text).text
     cleaned.encode()
     assert "\0" not in cleaned
-
-
-HOSTILE = [
-    "a", "=", "key=", "token:", "password ", "password=\"", "-----BEGIN ",
-    HEAD.format("RSA") + "\n", "https://a:", "https://a:@", "://",
-    "eyJ", "eyJ-", "eyJaaaaaaaa.", "sk-", "sk-a", "<private>", "<private ",
-    "< ", "\\u003c", "Cookie: a=", "a=1;", "Bearer ", "basic a",
-    "Authorization: ", "ghp_", "AKIA", ":AA", "1", "M", "Q~", "[REDACTED:",
-    "[REDACTED:a]", "\\", '"', "curl -u ", "mysql -a b ", "key-", "?sig=",
-    "password=a,", "password='\\", "Private-Lines: 1\n", '"kty"d":"',
-    "identified by '", "a.b-", "A1-", "secret\n value:", "key: x =",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("unit", HOSTILE)
-def test_a_megabyte_of_hostile_text_ends_within_the_test_timeout(unit):
-    text = unit * (1_000_000 // len(unit))
-    assert isinstance(clean(text).text, str)
