@@ -16,6 +16,7 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 9055
 _FOREIGN_NAMES = frozenset({"FASTEMBED_CACHE_PATH", "HF_TOKEN"})
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - the reverse of binding
+_COMMENT = re.compile(r"\s+#")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -158,9 +159,14 @@ def _parse_client_env(text: str, path: Path) -> tuple[dict[str, str], list[str]]
 
 
 def _unquoted(value: str) -> str:
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
-        return value[1:-1]
-    return value
+    """The value without its quotes, and without a comment behind it."""
+    if value[:1] in {'"', "'"}:
+        end = value.find(value[0], 1)
+        rest = value[end + 1 :].strip()
+        if end > 0 and (not rest or rest.startswith("#")):
+            return value[1:end]
+        return value
+    return _COMMENT.split(value, maxsplit=1)[0]
 
 
 def _local_url(environ: Mapping[str, str], server: Mapping[str, object]) -> str:

@@ -1,7 +1,6 @@
 """The core's own settings, and what follows directly from them."""
 
 from collections.abc import Mapping
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -204,23 +203,6 @@ def load_settings(
 def data_directory(settings: Settings) -> Path:
     """The data directory, absolute; it need not exist yet."""
     return settings[DATA_DIR] or parse_path("~/.cloxy")
-
-
-def server_url(settings: Settings) -> str:
-    """Where commands find the server: as set, else the address that it listens on.
-
-    A server that listens on every interface is looked for on this machine.
-    """
-    if url := settings[URL]:
-        return url
-    host = settings[HOST]
-    try:
-        address = ip_address(host.partition("%")[0])
-    except ValueError:
-        return f"http://{host}:{settings[PORT]}"
-    if address.is_unspecified:
-        host = "127.0.0.1" if address.version == 4 else "::1"
-    return f"http://{f'[{host}]' if address.version == 6 else host}:{settings[PORT]}"
 
 
 def plugin_choice(settings: Settings) -> PluginChoice:

@@ -35,6 +35,7 @@ from cloxy_core.store.reserve import room
 from cloxy_core.surfaces.operations import Operation
 from cloxy_hookspecs import (
     Clock,
+    CloxyError,
     CommitIndexProvider,
     DateReader,
     Ingestor,
@@ -172,7 +173,9 @@ class Engine:
         while True:
             await asyncio.sleep(IDLE_SECONDS)
             if not self.ingest.progress.scanning:
-                await self.store.checkpoint()
+                # Too much waits to be written, or the disk is away: the next round tries again.
+                with contextlib.suppress(CloxyError):
+                    await self.store.checkpoint()
 
     def _channels(self) -> Sequence[Channel]:
         channels: list[Channel] = []

@@ -1,7 +1,8 @@
 """The fence around recalled text, and taking fenced text out of what is ingested.
 
-Every surface that puts memories into a conversation wraps them with `fence`. Transcripts carry
-these blocks back to us; `strip_echo` removes them, so that recall never feeds on itself. As with
+A surface that puts memories into a conversation wraps them with `fence`; the doors of this version
+answer with JSON or to a person's terminal, and leave that to those that come. Transcripts carry
+such blocks back to us; `strip_echo` removes them, so that recall never feeds on itself. As with
 private blocks, an opening line that is never closed reaches to the end of the text.
 """
 

@@ -9,7 +9,15 @@ from logging import Logger
 from cloxy_core import __version__
 from cloxy_core.store.engine import Store
 from cloxy_core.store.facts import StoreFacts
-from cloxy_hookspecs import Check, Clock, CloxyError, Finding, Ingestor, MemoryReader
+from cloxy_hookspecs import (
+    Check,
+    Clock,
+    CloxyError,
+    Finding,
+    Ingestor,
+    IntegrityError,
+    MemoryReader,
+)
 
 FIRST_CHECK_SECONDS = 20.0
 CHECK_SECONDS = 6 * 3600.0
@@ -42,12 +50,15 @@ class Checks:
             await asyncio.sleep(CHECK_SECONDS)
 
     async def run(self) -> None:
-        """Run all checks once; one that fails is an error of its own."""
+        """Run all checks once; one that cannot finish says so."""
         for name, check in self._checks.items():
             try:
                 found = await check.run()
+            except IntegrityError as error:
+                found = [Finding("error", str(error))]
             except CloxyError as error:
-                found = [Finding("error", f"the check itself failed: {error}")]
+                # The store was busy or away: nothing is known, which is not the same as damage.
+                found = [Finding("warning", f"the check did not finish: {error}")]
             for finding in found:
                 if finding.severity != "ok":
                     self._log.warning("check %s: %s", name, finding.message)

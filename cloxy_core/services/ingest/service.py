@@ -279,7 +279,8 @@ class IngestService:
             if failure.uri not in self._failures:
                 self._log.warning("cannot look at %s: %s", failure.uri, failure.reason)
             self._failures[failure.uri] = failure.reason
-            tally.errors.append(FileError(failure.uri, failure.reason[:ERROR_CHARACTERS]))
+            if not failure.deliberate:
+                tally.errors.append(FileError(failure.uri, failure.reason[:ERROR_CHARACTERS]))
 
     def _warnings(self, cursors: Sequence[Cursor]) -> tuple[str, ...]:
         """Things that a person should see, the same for every door."""

@@ -36,10 +36,13 @@ class SourceFailure:
     Attributes:
         uri: absolute path.
         reason: why, in words for the user.
+        deliberate: whether it was passed over by rule (a link, a device), which is told but is
+            no error.
     """
 
     uri: str
     reason: str
+    deliberate: bool = False
 
 
 @dataclass(frozen=True, slots=True)

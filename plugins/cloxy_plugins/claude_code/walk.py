@@ -60,7 +60,7 @@ class Walk:
             return
         yield from self._folder(folder, str(place), len(parts))
         if self._linked:
-            self._fail(
+            self._pass_over(
                 str(root), f"{self._linked} file(s) have a second name (hard link); read anyway"
             )
 
@@ -128,7 +128,7 @@ class Walk:
             elif is_session_file(name, path.rpartition("/")[2]):
                 return self._item(f"{path}/{name}", entry.stat(follow_symlinks=False))
             elif entry.is_symlink() and entry.is_dir():
-                self._fail(f"{path}/{name}", "is a link")
+                self._pass_over(f"{path}/{name}", "is a link")
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -138,9 +138,9 @@ class Walk:
     def _item(self, path: str, status: os.stat_result) -> SourceItem | None:
         if not stat.S_ISREG(status.st_mode):
             link = stat.S_ISLNK(status.st_mode)
-            self._fail(path, "is a link" if link else "is not a regular file")
+            self._pass_over(path, "is a link" if link else "is not a regular file")
         elif status.st_uid not in self._owners:
-            self._fail(path, "belongs to another user")
+            self._pass_over(path, "belongs to another user")
         else:
             # A second name can only lead to a file of the same owner, who reads it anyway;
             # backups made of hard links are common. So it is told, not refused.
@@ -148,12 +148,16 @@ class Walk:
             return SourceItem(path, identity_of(status), status.st_size, status.st_mtime_ns)
         return None
 
-    def _fail(self, path: str, reason: str) -> None:
+    def _fail(self, path: str, reason: str, *, deliberate: bool = False) -> None:
         if len(self._failures) < FAILURE_LIMIT:
             shown = path.encode("utf-8", "backslashreplace").decode()
-            self._failures.append(SourceFailure(shown, reason))
+            self._failures.append(SourceFailure(shown, reason, deliberate))
         else:
             self._unreported += 1
+
+    def _pass_over(self, path: str, reason: str) -> None:
+        """Note what is left out by rule."""
+        self._fail(path, reason, deliberate=True)
 
 
 def _is_unicode(name: str) -> bool:

@@ -146,3 +146,20 @@ def test_data_directory(isolated, tmp_path):
     assert data_directory({"CLOXY_DATA_DIR": ""}) == isolated / ".cloxy"
     assert data_directory({"CLOXY_DATA_DIR": "~/m"}) == isolated / "m"
     assert data_directory({"CLOXY_DATA_DIR": str(tmp_path)}) == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ('CLOXY_API_KEY="a key"  # mine', "a key"),
+        ("CLOXY_API_KEY='it#s'", "it#s"),
+        ("CLOXY_API_KEY=plain # mine", "plain"),
+        ("CLOXY_API_KEY=with#inside", "with#inside"),
+        ('CLOXY_API_KEY="open', '"open'),
+    ],
+)
+def test_a_comment_behind_a_value_is_no_part_of_it(tmp_path, line, value):
+    file = tmp_path / "client.env"
+    file.write_text(line + "\n")
+    file.chmod(0o600)
+    assert client_environment({}, tmp_path)[0]["CLOXY_API_KEY"] == value

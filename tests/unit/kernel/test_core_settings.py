@@ -186,22 +186,6 @@ def test_the_key_is_masked():
     assert load({}).explain("server.api_key").value == ""
 
 
-@pytest.mark.parametrize(
-    ("environment", "url"),
-    [
-        ({}, "http://127.0.0.1:9055"),
-        ({"CLOXY_PORT": "1234"}, "http://127.0.0.1:1234"),
-        ({"CLOXY_HOST": "0.0.0.0"}, "http://127.0.0.1:9055"),
-        ({"CLOXY_HOST": "::"}, "http://[::1]:9055"),
-        ({"CLOXY_HOST": "fe80::1"}, "http://[fe80::1]:9055"),
-        ({"CLOXY_HOST": "cloxy.example"}, "http://cloxy.example:9055"),
-        ({"CLOXY_URL": "https://other.example", "CLOXY_PORT": "1"}, "https://other.example"),
-    ],
-)
-def test_server_url(environment, url):
-    assert core.server_url(load(environment)) == url
-
-
 def test_choice_of_plugins_takes_either_spelling():
     choice = core.plugin_choice(
         load(
