@@ -12,6 +12,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from cloxy_core.surfaces.http import boundary, boundary_keys, boundary_rules, protocol, server
 from cloxy_core.surfaces.http.boundary_policy import BoundaryPolicy
+from cloxy_hookspecs import ExposureError
 
 HOST = b"Host: 127.0.0.1:{port}\r\n"
 JSON = b"Content-Type: application/json\r\n"
@@ -191,7 +192,7 @@ def test_without_the_back_off_guessing_goes_on(monkeypatch):
 
 def test_without_the_exposure_rule_an_open_server_is_configured(monkeypatch):
     policy = BoundaryPolicy("0.0.0.0", 9055, None)
-    with pytest.raises(ValueError, match="Refusing to listen"):
+    with pytest.raises(ExposureError, match="refusing to listen"):
         server.server_config(Echo(), policy)
     monkeypatch.setattr(server, "check_exposure", lambda *_: None)
     assert server.server_config(Echo(), policy).host == "0.0.0.0"

@@ -27,7 +27,7 @@ from cloxy_hookspecs import (
 from cloxy_hookspecs.seats import EXPANDERS, FUSERS, SIGNALS
 
 NOW = round(START.timestamp() * 1000)
-SOFT = frozenset({"search_text", "window", "literals", "order"})
+SOFT = frozenset({"search_text", "window", "window_firm", "browse", "literals", "order"})
 MODES = ("multiply", "tilt", "add")
 QUESTIONS = (
     "what did we decide about the harbour yesterday",
