@@ -1,5 +1,6 @@
 """The time, and ids that sort by it."""
 
+import base64
 import secrets
 import threading
 from datetime import UTC, datetime
@@ -7,7 +8,9 @@ from typing import Final
 
 from cloxy_hookspecs.context import Clock
 
-_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_CROCKFORD: Final = bytes.maketrans(
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+)
 _RANDOM_BITS: Final = 80
 _UID_LENGTH: Final = 26
 
@@ -22,11 +25,9 @@ def new_uid(clock: Clock) -> str:
 
 
 def _encode(number: int) -> str:
-    characters = []
-    for _ in range(_UID_LENGTH):
-        number, digit = divmod(number, 32)
-        characters.append(_ALPHABET[digit])
-    return "".join(reversed(characters))
+    # Twenty bytes are 32 digits of five bits each; the standard alphabet is as sorted as ours.
+    digits = base64.b32encode(number.to_bytes(20, "big"))[-_UID_LENGTH:]
+    return digits.translate(_CROCKFORD).decode()
 
 
 class SystemClock:
