@@ -10,6 +10,7 @@ from cloxy_core.core_settings import WATCH, WATCH_EVENTS, WATCH_INTERVAL, WATCH_
 from cloxy_core.kernel.context import HostParts
 from cloxy_core.kernel.host import PluginHost
 from cloxy_core.kernel.lifespan import Lifespan
+from cloxy_core.kernel.plugin_state import PluginState
 from cloxy_core.kernel.services import Services
 from cloxy_core.runtime.clock import SystemClock
 from cloxy_core.runtime.lock import DataDirectoryLock
@@ -153,8 +154,16 @@ class Engine:
             f"providers.disabled names {name!r}, but no enabled plugin brings such a part"
             for name in self._registry.unused_switches(SEATS)
         ]
-        problems = [str(problem) for problem in self._registry.problems.all()]
-        return [*self.host.notes, *misnamed, *problems]
+        skipped = [
+            f"plugin {plugin.name} ({plugin.state.value}): {plugin.reason}"
+            for plugin in self.host.plugins
+            if plugin.state not in (PluginState.LOADED, PluginState.DISABLED)
+        ]
+        problems = [
+            f"plugin {problem.plugin}, {problem.where}: {problem.message}"
+            for problem in self._registry.problems.all()
+        ]
+        return [*self.host.notes, *skipped, *misnamed, *problems]
 
     def _run(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         async def guarded() -> None:

@@ -116,6 +116,28 @@ def test_switched_off_it_is_not_there(tmp_path, scratch):
         assert server.ask("POST", "/greet/ann", {})[0] == 404
 
 
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("import nothing_of_this_name", "nothing_of_this_name"),
+        (
+            "from cloxy_hookspecs import hookimpl\n\n\n@hookimpl\n"
+            "def cloxy_signals():\n    yield 'not a record'\n",
+            "signals",
+        ),
+    ],
+)
+def test_a_broken_one_is_told_in_words_and_nothing_else_suffers(tmp_path, scratch, code, words):
+    (scratch / "cloxy_greeter.py").write_text(code)
+    with LiveServer(tmp_path, PYTHONPATH=with_path(scratch)) as server:
+        warnings = server.ask("GET", "/health")[1]["warnings"]
+        (told,) = [warning for warning in warnings if "greeter" in warning]
+        assert words in told
+        assert "Problem(" not in told
+        server.ask("POST", "/ingest_text", {"text": "the queue was renamed"})
+        assert server.ask("POST", "/recall", {"query": "queue"})[1]["results"]
+
+
 def optional_plugins():
     host = open_host(load_settings({}))
     return [plugin.name for plugin in host.plugins if plugin.first_party and not plugin.required]
