@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
-from cloxy_hookspecs import Query
+from cloxy_hookspecs import Query, Window
 from cloxy_plugins.expansion.latest import find_newest
 from cloxy_plugins.expansion.literals import find_literals
 from cloxy_plugins.expansion.small_talk import is_small_talk
 from cloxy_plugins.expansion.spans import Span, cut, overlaps
 from cloxy_plugins.expansion.time_hints import find_window
+
+LONGEST_FIRM = 32 * 86_400_000
+"""Milliseconds up to which a relative time surely says when a thing was spoken of."""
 
 
 class Literals:
@@ -30,11 +33,14 @@ class TimeHints:
             return query
         # Beside the name of a thing the window says it all; in prose the date is a word as well.
         spans = hint.spans if query.literals else hint.relative
+        # A date that is written out is found by its words, in what was said later, too; and
+        # who says "years ago" means when it happened.
+        firm = hint.relative == hint.spans and _is_short(hint.window, query.now)
         return replace(
             query,
             window=hint.window,
-            window_firm=hint.relative == hint.spans,
-            browse=not query.literals and is_small_talk(cut(text, hint.spans)),
+            window_firm=firm,
+            browse=firm and not query.literals and is_small_talk(cut(text, hint.spans)),
             search_text=_without(text, spans),
         )
 
@@ -52,6 +58,12 @@ class Latest:
         if not spans:
             return query
         return replace(query, order="newest", search_text=_without(text, spans))
+
+
+def _is_short(window: Window, now: int) -> bool:
+    """Whether a window is a month at the most; an open end is the present."""
+    end = now if window.until is None else window.until
+    return window.since is not None and end - window.since <= LONGEST_FIRM
 
 
 def _text(query: Query) -> str:
