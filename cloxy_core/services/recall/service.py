@@ -10,7 +10,7 @@ from cloxy_core.services.indexing import Channel
 from cloxy_core.services.recall import candidates, counting, folding
 from cloxy_core.services.recall.browsing import TIME, newest_within
 from cloxy_core.services.recall.filtering import narrowed, resolved
-from cloxy_core.services.recall.ranking import ActiveSignal, rank
+from cloxy_core.services.recall.ranking import ActiveSignal, Ranked, rank
 from cloxy_core.store.engine import Store
 from cloxy_core.store.failures import is_undecodable
 from cloxy_core.store.reads import lenient_text
@@ -122,20 +122,13 @@ class RecallService:
         inside = found_in(passes[0]) if inner is not None else frozenset()
         ranked = rank(scored, known, inside, query, self._fuser, self._signals)
         ranks = {hit.passage_id: place for place, hit in enumerate(lists.get(KEYWORD, ()), 1)}
-        folded = folding.fold(connection, self._store, ranked, ranks, query, filters)
         said = [note for found in passes for answer in found.values() for note in answer.notes]
-        if query.window_firm and inner is not None and folded.hits and not inside:
-            said.append("nothing of that time answers; these are from other times")
-        if folded.damaged:
-            self._store.damaged_texts.add(folded.damaged)
-            said.append(_left_out(folded.damaged))
-        return Recall(
-            query=query,
-            hits=folded.hits,
-            searched=counting.memories_within(connection, self._store, filters),
-            channels=tuple(name for name, found in lists.items() if found),
-            notes=tuple(dict.fromkeys(said)),
-        )
+        channels = tuple(name for name, found in lists.items() if found)
+        answer = self._folded(connection, query, filters, ranked, ranks, channels, said)
+        if query.window_firm and inner is not None and answer.hits and not inside:
+            elsewhere = "nothing of that time answers; these are from other times"
+            return replace(answer, notes=(*answer.notes, elsewhere))
+        return answer
 
     def _browse(
         self, connection: Connection, query: Query, filters: Filters, inner: Filters
@@ -145,8 +138,23 @@ class RecallService:
         scored = newest_within(connection, self._store, inner, limit)
         known = candidates.load(connection, [item.passage_id for item in scored])
         ranked = rank(scored, known, frozenset(), query, self._fuser, ())
-        folded = folding.fold(connection, self._store, ranked, {}, query, filters)
-        notes = ["nothing was said in that time"] if not scored else []
+        said = [] if scored else ["nothing was said in that time"]
+        channels = (TIME,) if scored else ()
+        return self._folded(connection, query, filters, ranked, {}, channels, said)
+
+    def _folded(
+        self,
+        connection: Connection,
+        query: Query,
+        filters: Filters,
+        ranked: Sequence[Ranked],
+        ranks: Mapping[int, int],
+        channels: tuple[str, ...],
+        said: Sequence[str],
+    ) -> Recall:
+        """The answer: ranked passages as results, without those that are damaged on disk."""
+        folded = folding.fold(connection, self._store, ranked, ranks, query, filters)
+        notes = list(said)
         if folded.damaged:
             self._store.damaged_texts.add(folded.damaged)
             notes.append(_left_out(folded.damaged))
@@ -154,8 +162,8 @@ class RecallService:
             query=query,
             hits=folded.hits,
             searched=counting.memories_within(connection, self._store, filters),
-            channels=(TIME,) if scored else (),
-            notes=tuple(notes),
+            channels=channels,
+            notes=tuple(dict.fromkeys(notes)),
         )
 
     def _search(

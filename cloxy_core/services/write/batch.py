@@ -84,8 +84,6 @@ class WriteReport:
         memories_added: new memories.
         messages_added: new messages.
         messages_known: messages that were there already.
-        messages_changed: messages whose stored text was replaced.
-        messages_forgotten: messages that a tombstone kept out.
         cursors: stored cursors, with their ids, by (plugin, uri).
         retitled: ids of sessions whose passages carry an old title.
     """
@@ -93,7 +91,5 @@ class WriteReport:
     memories_added: int = 0
     messages_added: int = 0
     messages_known: int = 0
-    messages_changed: int = 0
-    messages_forgotten: int = 0
     cursors: dict[tuple[str, str], Cursor] = field(default_factory=dict)
     retitled: set[int] = field(default_factory=set)

@@ -74,7 +74,8 @@ class _Transaction:
             keys = [key for batch in batches if batch.feed.agent == agent for key in _keys(batch)]
             self.book.load(agent, keys)
         cursors = write_cursors(self.connection, batches, self.now)
-        alive = [self._alive(batch) for batch in batches]
+        # Of each run, what nobody has forgotten.
+        alive = [self.tombstones.alive(self.connection, batch.messages) for batch in batches]
         for batch, messages in zip(batches, alive, strict=True):
             self._learn(batch, messages)
         self.book.write_new()
@@ -93,12 +94,6 @@ class _Transaction:
             for batch in batches
         }
         return self.report
-
-    def _alive(self, batch: FileBatch) -> Sequence[Message]:
-        """The messages of a run that nobody has forgotten."""
-        alive = self.tombstones.alive(self.connection, batch.messages)
-        self.report.messages_forgotten += len(batch.messages) - len(alive)
-        return alive
 
     def _learn(self, batch: FileBatch, alive: Sequence[Message]) -> None:
         """Take in what the run says about its sessions."""
@@ -147,7 +142,6 @@ class _Transaction:
         gone = revise(self.connection, self.indexing, chunker, state.id, messages, self.now)
         if not gone:
             return
-        self.report.messages_changed += len(gone)
         self.book.load_end(state)
         if state.drop_title(*gone):
             facts = batch.facts.get(state.key)
