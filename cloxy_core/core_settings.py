@@ -6,6 +6,7 @@ from typing import Any
 
 from cloxy_core.kernel.config_file import FILE_NAME, read_config
 from cloxy_core.kernel.parsing import (
+    Amount,
     HostList,
     OneOf,
     PairList,
@@ -23,6 +24,11 @@ from cloxy_core.kernel.parsing import (
 from cloxy_core.kernel.plugin_state import PluginChoice
 from cloxy_core.kernel.registry import RecordSwitches
 from cloxy_core.kernel.settings import Settings
+from cloxy_hookspecs.providers.vectors import (
+    EMBED_MODEL,
+    EMBED_PASSAGE_PREFIX,
+    EMBED_QUERY_PREFIX,
+)
 from cloxy_hookspecs.types.settings import Setting
 
 DATA_DIR: Setting[Path | None] = Setting(
@@ -109,6 +115,45 @@ FUSER: Setting[str] = Setting(
     parse=parse_text,
     help="What makes one list of the results of several channels.",
 )
+RERANK: Setting[bool] = Setting(
+    name="recall.rerank",
+    env="CLOXY_RERANK",
+    default=False,
+    parse=parse_flag,
+    help="Whether a reranker reads the best results again, where the asker does not say.",
+    empty_is_value=True,
+)
+RERANKER: Setting[str] = Setting(
+    name="recall.reranker",
+    default="cross-encoder",
+    parse=parse_text,
+    help="What reads the best results again when that is wanted; none for nothing.",
+)
+EMBED_PROVIDER: Setting[str] = Setting(
+    name="embed.provider",
+    default="minilm",
+    parse=parse_text,
+    help="What turns text into vectors; none for keyword search alone.",
+)
+EMBED_DIM: Setting[int] = Setting(
+    name="embed.dim",
+    env="CLOXY_EMBED_DIM",
+    default=0,
+    parse=WholeNumber(0, 65_536),
+    help="Length of a vector, to be checked against the model's; 0 for no check.",
+)
+EMBED_ON_BATTERY: Setting[bool] = Setting(
+    name="embed.on_battery",
+    default=False,
+    parse=parse_flag,
+    help="Whether passages are embedded while the machine runs on battery.",
+)
+EMBED_MAX_LOAD: Setting[float] = Setting(
+    name="embed.max_load",
+    default=0.0,
+    parse=Amount(1_000.0),
+    help="Load average a core above which no passage is embedded; 0 for no limit.",
+)
 PLUGINS_DISABLED: Setting[tuple[str, ...]] = Setting(
     name="plugins.disabled",
     env="CLOXY_PLUGINS_DISABLED",
@@ -168,6 +213,15 @@ CORE_SETTINGS: tuple[Setting[Any], ...] = (
     WATCH_SWEEP,
     WATCH_EVENTS,
     FUSER,
+    RERANK,
+    RERANKER,
+    EMBED_PROVIDER,
+    EMBED_MODEL,
+    EMBED_QUERY_PREFIX,
+    EMBED_PASSAGE_PREFIX,
+    EMBED_DIM,
+    EMBED_ON_BATTERY,
+    EMBED_MAX_LOAD,
     PLUGINS_DISABLED,
     PLUGINS_ONLY,
     PLUGINS_PIN,

@@ -110,6 +110,27 @@ class WholeNumber:
 
 
 @dataclass(frozen=True, slots=True)
+class Amount:
+    """Parses a number that is not negative.
+
+    Attributes:
+        maximum: greatest value.
+    """
+
+    maximum: float
+
+    def __call__(self, text: str) -> float:
+        """The number."""
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if 0 <= value <= self.maximum:
+            return value
+        raise ValueError(f"a number from 0 to {self.maximum:g}")
+
+
+@dataclass(frozen=True, slots=True)
 class Seconds:
     """Parses a time in seconds, greater than zero.
 

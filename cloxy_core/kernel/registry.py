@@ -12,12 +12,15 @@ import pluggy
 from cloxy_core.kernel.containment import Failure, contained, stdout_to_stderr
 from cloxy_core.kernel.plugin_state import CORE, PluginState, Problem, Problems
 from cloxy_core.kernel.records import record_fault, record_name, short_name, sort_key
-from cloxy_core.kernel.settings import Settings
+from cloxy_core.kernel.settings import Layer, Settings
 from cloxy_hookspecs.errors import CloxyError, MissingExtraError, PluginError, SettingError
 from cloxy_hookspecs.providers.base import Provider
 from cloxy_hookspecs.seats import Arity, Seat
 
 P = TypeVar("P")
+
+NONE = "none"
+"""What a setting says for no record of an OPTIONAL seat."""
 
 _MOST_RECORDS = 1_000
 """Of one plugin in one seat: a hook that never ends is cut off here."""
@@ -98,6 +101,29 @@ class Registry:
                 f"{seat.setting} ({place}): there is no {wanted!r}", hint=f"choices: {choices}"
             )
         return records[wanted]
+
+    def optional(self, seat: Seat[P]) -> P | None:
+        """The record of an OPTIONAL seat that its setting names; None when it names none.
+
+        A default that no enabled plugin brings is none, too: its plugin is switched off.
+
+        Raises:
+            SettingError: somebody named one that no enabled plugin brings; names the choices.
+            ValueError: the seat is not an OPTIONAL seat.
+        """
+        if seat.arity is not Arity.OPTIONAL or seat.setting is None:
+            raise ValueError(f"{seat.hook} does not take none or one record")
+        wanted = str(self._settings.named(seat.setting) or NONE)
+        records = {record_name(record): record for record in self.all(seat)}
+        if wanted == NONE or wanted in records:
+            return records.get(wanted)
+        given = self._settings.explain(seat.setting)
+        if given.layer is Layer.DEFAULT:
+            return None
+        raise SettingError(
+            f"{seat.setting} ({given.place}): there is no {wanted!r}",
+            hint="choices: " + ", ".join([*sorted(records), NONE]),
+        )
 
     def keyed(self, seat: Seat[P]) -> Mapping[str, P]:
         """The records of a KEYED seat by key, in the order of `all`.

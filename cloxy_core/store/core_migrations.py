@@ -185,6 +185,35 @@ _FIRST: Final = (
     """,
 )
 
+_SECOND: Final = (
+    """
+    CREATE TABLE embedding_spaces (
+        id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+        fingerprint VARCHAR NOT NULL,
+        model VARCHAR NOT NULL,
+        revision VARCHAR NOT NULL,
+        dim INTEGER NOT NULL,
+        query_prefix VARCHAR NOT NULL,
+        passage_prefix VARCHAR NOT NULL,
+        active BOOLEAN NOT NULL,
+        created_at INTEGER NOT NULL,
+        UNIQUE (fingerprint)
+    )
+    """,
+    """
+    CREATE TABLE embeddings (
+        id INTEGER NOT NULL PRIMARY KEY,
+        passage_id INTEGER NOT NULL,
+        space_id INTEGER NOT NULL,
+        text_hash VARCHAR NOT NULL,
+        vector BLOB NOT NULL,
+        UNIQUE (passage_id, space_id),
+        FOREIGN KEY(passage_id) REFERENCES passages (id) ON DELETE CASCADE,
+        FOREIGN KEY(space_id) REFERENCES embedding_spaces (id) ON DELETE CASCADE
+    )
+    """,
+)
+
 
 def _statements(*statements: str) -> Callable[["Connection"], None]:
     """A migration that is nothing but statements."""
@@ -202,5 +231,11 @@ CORE_MIGRATIONS: Final = (
         number=1,
         summary="projects, sessions, sources, memories, passages, and what keeps them in step",
         apply=_statements(*_FIRST),
+    ),
+    Migration(
+        owner=CORE,
+        number=2,
+        summary="embedding spaces, and the vectors of passages",
+        apply=_statements(*_SECOND),
     ),
 )

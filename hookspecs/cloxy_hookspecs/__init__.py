@@ -14,6 +14,7 @@ from cloxy_hookspecs.errors import (
     ConflictError,
     DataDirectoryInUseError,
     DuplicateNameError,
+    EmbeddingSpaceMismatchError,
     ExposureError,
     FilterError,
     ForbiddenError,
@@ -92,6 +93,17 @@ from cloxy_hookspecs.providers.recall import (
 from cloxy_hookspecs.providers.surface import (
     OperationProvider,
 )
+from cloxy_hookspecs.providers.vectors import (
+    EMBED_MODEL,
+    EMBED_PASSAGE_PREFIX,
+    EMBED_QUERY_PREFIX,
+    Embedder,
+    EmbedderProvider,
+    Reranker,
+    RerankerProvider,
+    VectorIndex,
+    VectorIndexProvider,
+)
 from cloxy_hookspecs.types.ingest import (
     Author,
     BadLine,
@@ -139,9 +151,20 @@ from cloxy_hookspecs.types.surface import (
     Effect,
     Route,
 )
+from cloxy_hookspecs.types.vectors import (
+    EmbedderInfo,
+    EmbeddingSpace,
+    Float32Matrix,
+    Float32Vector,
+    VectorChange,
+    VectorRow,
+)
 
 __all__ = [
     "API_VERSION",
+    "EMBED_MODEL",
+    "EMBED_PASSAGE_PREFIX",
+    "EMBED_QUERY_PREFIX",
     "AfterIndex",
     "AfterIndexProvider",
     "AuthError",
@@ -164,6 +187,11 @@ __all__ = [
     "Draft",
     "DuplicateNameError",
     "Effect",
+    "Embedder",
+    "EmbedderInfo",
+    "EmbedderProvider",
+    "EmbeddingSpace",
+    "EmbeddingSpaceMismatchError",
     "Expander",
     "ExpanderProvider",
     "ExposureError",
@@ -171,6 +199,8 @@ __all__ = [
     "FilterError",
     "Filters",
     "Finding",
+    "Float32Matrix",
+    "Float32Vector",
     "ForbiddenError",
     "ForeignDatabaseError",
     "Forgotten",
@@ -221,6 +251,8 @@ __all__ = [
     "Recall",
     "RecallHit",
     "Recaller",
+    "Reranker",
+    "RerankerProvider",
     "Role",
     "Route",
     "Scored",
@@ -245,6 +277,10 @@ __all__ = [
     "Stored",
     "Tier",
     "ValidationError",
+    "VectorChange",
+    "VectorIndex",
+    "VectorIndexProvider",
+    "VectorRow",
     "Window",
     "hookimpl",
     "hookspec",

@@ -1,7 +1,7 @@
 """Every error that crosses a door.
 
     CloxyError
-    ├─ ConfigError              SettingError, ExposureError
+    ├─ ConfigError              SettingError, ExposureError, EmbeddingSpaceMismatchError
     ├─ PluginError              PluginLoadError, PluginContractError, DuplicateNameError,
     │                           MissingExtraError, ServiceMissingError
     ├─ InputError               ValidationError, FilterError
@@ -60,6 +60,12 @@ class ExposureError(ConfigError):
     """The server would listen beyond this machine without a sufficient key."""
 
     code = "exposure"
+
+
+class EmbeddingSpaceMismatchError(ConfigError):
+    """The model, dimension or prefix that is set is not what the stored vectors were made with."""
+
+    code = "embedding_space_mismatch"
 
 
 class PluginError(CloxyError):

@@ -15,6 +15,11 @@ from cloxy_hookspecs.providers.recall import (
     SignalProvider,
 )
 from cloxy_hookspecs.providers.surface import OperationProvider
+from cloxy_hookspecs.providers.vectors import (
+    EmbedderProvider,
+    RerankerProvider,
+    VectorIndexProvider,
+)
 from cloxy_hookspecs.types.memory import OriginPolicy
 from cloxy_hookspecs.types.settings import Setting
 
@@ -60,13 +65,26 @@ PARSERS: Seat[ParserProvider] = Seat("cloxy_parsers", (ParserProvider,), Arity.A
 CHUNKERS: Seat[ChunkerProvider] = Seat("cloxy_chunkers", (ChunkerProvider,), Arity.ANY)
 ORIGINS: Seat[OriginPolicy] = Seat("cloxy_origins", (OriginPolicy,), Arity.ANY)
 EXPANDERS: Seat[ExpanderProvider] = Seat("cloxy_expanders", (ExpanderProvider,), Arity.CHAIN)
-INDEXES: Seat[IndexProvider] = Seat(
-    "cloxy_indexes", (CommitIndexProvider, AfterIndexProvider), Arity.KEYED, key="channel"
+EMBEDDERS: Seat[EmbedderProvider] = Seat(
+    "cloxy_embedders",
+    (EmbedderProvider,),
+    Arity.OPTIONAL,
+    setting="embed.provider",
+    default="minilm",
+)
+INDEXES: Seat[IndexProvider | VectorIndexProvider] = Seat(
+    "cloxy_indexes",
+    (CommitIndexProvider, AfterIndexProvider, VectorIndexProvider),
+    Arity.KEYED,
+    key="channel",
 )
 FUSERS: Seat[FuserProvider] = Seat(
     "cloxy_fusers", (FuserProvider,), Arity.ONE, setting="recall.fuser", default="weighted"
 )
 SIGNALS: Seat[SignalProvider] = Seat("cloxy_signals", (SignalProvider,), Arity.CHAIN)
+RERANKERS: Seat[RerankerProvider] = Seat(
+    "cloxy_rerankers", (RerankerProvider,), Arity.OPTIONAL, setting="recall.reranker"
+)
 OPERATIONS: Seat[OperationProvider[Any, Any]] = Seat(
     "cloxy_operations", (OperationProvider,), Arity.ANY
 )
@@ -80,8 +98,10 @@ SEATS: tuple[Seat[Any], ...] = (
     CHUNKERS,
     ORIGINS,
     EXPANDERS,
+    EMBEDDERS,
     INDEXES,
     FUSERS,
     SIGNALS,
+    RERANKERS,
     OPERATIONS,
 )

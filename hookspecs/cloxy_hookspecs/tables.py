@@ -177,6 +177,39 @@ class Passage(CoreTable, table=True):
     text_hash: str = Field(sa_column=Column("text_hash", String, nullable=False))
 
 
+class EmbeddingSpaceRow(CoreTable, table=True):
+    """A space that vectors were made in; questions are asked in the one that is active."""
+
+    __tablename__ = "embedding_spaces"
+    __table_args__ = (UniqueConstraint("fingerprint"), AUTOINCREMENT)
+
+    id: int | None = _id()
+    fingerprint: str = Field(sa_column=Column("fingerprint", String, nullable=False))
+    model: str = Field(sa_column=Column("model", String, nullable=False))
+    revision: str = Field(sa_column=Column("revision", String, nullable=False))
+    dim: int = Field(sa_column=Column("dim", Integer, nullable=False))
+    query_prefix: str = Field(sa_column=Column("query_prefix", String, nullable=False))
+    passage_prefix: str = Field(sa_column=Column("passage_prefix", String, nullable=False))
+    active: bool = Field(default=False, sa_column=Column("active", Boolean, nullable=False))
+    created_at: int = Field(sa_column=Column("created_at", Integer, nullable=False))
+
+
+class Embedding(CoreTable, table=True):
+    """The vector of a passage: `float32` little endian, 4 bytes a dimension, unit length.
+
+    `text_hash` is that of the passage when it was embedded.
+    """
+
+    __tablename__ = "embeddings"
+    __table_args__ = (UniqueConstraint("passage_id", "space_id"),)
+
+    id: int | None = _id()
+    passage_id: int = _reference("passage_id", "passages.id", nullable=False, cascade=True)
+    space_id: int = _reference("space_id", "embedding_spaces.id", nullable=False, cascade=True)
+    text_hash: str = Field(sa_column=Column("text_hash", String, nullable=False))
+    vector: bytes = Field(sa_column=Column("vector", LargeBinary, nullable=False))
+
+
 class MemoryEvent(CoreTable, table=True):
     """One audited change; it never holds text."""
 
@@ -266,6 +299,8 @@ sessions = _table(Session)
 sources = _table(Source)
 memories = _table(Memory)
 passages = _table(Passage)
+embedding_spaces = _table(EmbeddingSpaceRow)
+embeddings = _table(Embedding)
 memory_events = _table(MemoryEvent)
 index_outbox = _table(OutboxEntry)
 index_checkpoints = _table(IndexCheckpoint)

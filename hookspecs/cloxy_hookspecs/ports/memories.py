@@ -28,6 +28,8 @@ class MemoryStats:
         indexes: passages by index channel.
         sources: memories by first segment of the source label.
         redactions: secrets replaced since the database was made, by kind.
+        embedded: passages with a vector in the active space.
+        embed_model: model of the active space; empty when nothing was ever embedded.
     """
 
     memories: int
@@ -35,6 +37,8 @@ class MemoryStats:
     indexes: Mapping[str, int]
     sources: Mapping[str, int]
     redactions: Mapping[str, int]
+    embedded: int
+    embed_model: str
 
 
 class MemoryReader(Protocol):

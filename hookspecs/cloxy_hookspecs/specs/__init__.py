@@ -4,7 +4,15 @@ from cloxy_hookspecs.specs.ingest import IngestSpecs
 from cloxy_hookspecs.specs.platform import PlatformSpecs
 from cloxy_hookspecs.specs.recall import RecallSpecs
 from cloxy_hookspecs.specs.surface import SurfaceSpecs
+from cloxy_hookspecs.specs.vectors import VectorSpecs
 
-ALL_SPECS = (PlatformSpecs, IngestSpecs, RecallSpecs, SurfaceSpecs)
+ALL_SPECS = (PlatformSpecs, IngestSpecs, RecallSpecs, VectorSpecs, SurfaceSpecs)
 
-__all__ = ["ALL_SPECS", "IngestSpecs", "PlatformSpecs", "RecallSpecs", "SurfaceSpecs"]
+__all__ = [
+    "ALL_SPECS",
+    "IngestSpecs",
+    "PlatformSpecs",
+    "RecallSpecs",
+    "SurfaceSpecs",
+    "VectorSpecs",
+]

@@ -9,6 +9,7 @@ from cloxy_hookspecs.providers.recall import (
     IndexProvider,
     SignalProvider,
 )
+from cloxy_hookspecs.providers.vectors import VectorIndexProvider
 
 
 class RecallSpecs:
@@ -36,7 +37,7 @@ class RecallSpecs:
         raise NotImplementedError
 
     @hookspec
-    def cloxy_indexes(self) -> Iterable[IndexProvider]:
+    def cloxy_indexes(self) -> Iterable[IndexProvider | VectorIndexProvider]:
         """Channels to search in, one for each channel name.
 
         Example:

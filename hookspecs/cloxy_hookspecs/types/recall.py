@@ -10,6 +10,7 @@ from datetime import UTC, tzinfo
 from typing import Literal
 
 from cloxy_hookspecs.types.ingest import Author, Role
+from cloxy_hookspecs.types.vectors import Float32Vector
 
 Mode = Literal["hybrid", "dense", "keyword"]
 Group = Literal["memory", "passage"]
@@ -65,6 +66,7 @@ class Query:
         browse: soft; whether the text asks for that span and for nothing else.
         literals: soft; compound literals of the text (`--no-verify`, `a.b:80`), verbatim.
         order: soft; "newest" when the text asks for the latest.
+        rerank: whether a reranker reads the best again; None leaves it to the settings.
     """
 
     text: str
@@ -81,6 +83,7 @@ class Query:
     browse: bool = False
     literals: tuple[str, ...] = ()
     order: Order = "relevance"
+    rerank: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +95,13 @@ class Probe:
         literals: compound literals, verbatim.
         filters: hard conditions, a soft window already merged in; `authors` is resolved, so
             that a channel need not know about `subagents`.
+        vector: the question embedded; None when there is no vector of it.
     """
 
     text: str
     literals: tuple[str, ...]
     filters: Filters
+    vector: Float32Vector | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +236,7 @@ class RecallHit:
         at_to: when its last message was said.
         metadata: further facts.
         score: final score; only the order means something.
+        similarity: cosine of the best passage and the question; None when it is not known.
         keyword_rank: 1-based rank in the keyword channel; None when it was not found there.
         recency: recency factor that was applied, 0..1.
         passages: best passages first.
@@ -248,6 +254,7 @@ class RecallHit:
     at_to: int | None
     metadata: Mapping[str, object]
     score: float
+    similarity: float | None
     keyword_rank: int | None
     recency: float
     passages: tuple[PassageHit, ...]
