@@ -50,6 +50,28 @@ def read_holder(path: Path) -> LockHolder | None:
         os.close(descriptor)
 
 
+def is_held(path: Path) -> bool:
+    """Whether a process has the lock at this moment.
+
+    It is tried, so ask only when somebody is likely to have it: whoever wants it in the instant
+    of the trial is refused.
+    """
+    if sys.platform == "win32":
+        return True  # a trial there would wait
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(descriptor)
+
+
 def _holder_in(descriptor: int) -> LockHolder | None:
     os.lseek(descriptor, 0, os.SEEK_SET)
     try:

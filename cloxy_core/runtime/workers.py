@@ -48,12 +48,14 @@ DEFAULT_PLANS: Final[Mapping[str, WorkerPlan]] = MappingProxyType(
         "writer": WorkerPlan(threads=1, queue=256),
         "readers": WorkerPlan(threads=4, queue=256),
         "io": WorkerPlan(threads=2, queue=1024),
+        "model": WorkerPlan(threads=1, queue=64),
+        "reranker": WorkerPlan(threads=1, queue=64),
     }
 )
 
 
 class Workers:
-    """Threads by name: `writer`, `readers`, `io`, or whatever the plans say."""
+    """Threads by name: those of the plans."""
 
     def __init__(self, plans: Mapping[str, WorkerPlan] = DEFAULT_PLANS) -> None:
         self._pools = {name: _Pool(name, plan) for name, plan in plans.items()}
