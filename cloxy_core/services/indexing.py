@@ -5,14 +5,29 @@ outbox after commit, in order, and may be lost and rebuilt at any time.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
-from sqlalchemy import Connection, delete, func, insert, select
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import Connection, delete, func, select
 
+from cloxy_core.services.outbox import (
+    DELETE,
+    PUT,
+    REBUILD,
+    VECTOR,
+    add_entries,
+    all_rows,
+    embedded,
+    feed_text,
+    is_lost,
+    trim,
+)
+from cloxy_core.services.outbox import note_checkpoint as _note_checkpoint
 from cloxy_core.services.passage_rows import index_rows
+from cloxy_core.services.vector_feed import VectorChannel, VectorFeed
 from cloxy_core.store.sequence import last_id
 from cloxy_hookspecs import (
     AfterIndex,
@@ -22,13 +37,13 @@ from cloxy_hookspecs import (
     CommitIndexProvider,
     Index,
     IndexChange,
-    IndexRow,
+    StoreError,
     StorePort,
 )
 from cloxy_hookspecs.tables import index_checkpoints, index_outbox, passages
 
-DRAIN = 500
-REBUILD = 200
+AGAIN_SECONDS = 60.0
+"""After which an index that failed is built anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +62,73 @@ class AfterChannel:
     index: AfterIndex
 
 
-Channel = CommitChannel | AfterChannel
+Channel = CommitChannel | AfterChannel | VectorChannel
+
+
+class VectorNeeds(Protocol):
+    """Who makes vectors, and wants to know when some are missing. Called on the loop."""
+
+    def wake(self) -> None:
+        """There may be new passages."""
+        ...
+
+    def missing(self, passage_ids: Sequence[int]) -> None:
+        """These passages are there and have no vector."""
+        ...
+
+    def look_again(self) -> None:
+        """Any passage may be without a vector."""
+        ...
 
 
 class Indexing:
-    """All indexes of the running server."""
+    """All indexes of the running server.
+
+    Attributes:
+        channels: all of them.
+        needs: is told what has no vector; None for nobody.
+    """
 
     def __init__(self, channels: Sequence[Channel], store: StorePort, clock: Clock) -> None:
         self.channels = tuple(channels)
+        self.needs: VectorNeeds | None = None
         self._commit = tuple(c for c in channels if isinstance(c, CommitChannel))
         self._after = tuple(c for c in channels if isinstance(c, AfterChannel))
+        self._vectors = tuple(
+            VectorFeed(c, store) for c in channels if isinstance(c, VectorChannel)
+        )
         self._store = store
         self._clock = clock
         # Two feeds at once could bring an older state of a passage behind a newer one.
         self._feeding = asyncio.Lock()
+        self._trimmed = False
+
+    @property
+    def feeds(self) -> Sequence[VectorFeed]:
+        """What keeps the indexes of vectors in step."""
+        return self._vectors
 
     def index(self, channel: str) -> Index | None:
         """The index of a channel, or None."""
         return next((c.index for c in self.channels if c.record.channel == channel), None)
+
+    async def vectors(self) -> int:
+        """Passages in the index of vectors; 0 while it is not built, or not there."""
+        indexes = [feed.channel.index for feed in self._vectors]
+        return await self._store.read(lambda c: sum(index.count(c) for index in indexes))
+
+    def failures(self) -> Sequence[str]:
+        """Why indexes of vectors cannot answer, in words, but for being built."""
+        return [feed.trouble for feed in self._vectors if feed.trouble and feed.failed.is_set()]
+
+    def ready(self, channel: str) -> bool:
+        """Whether a channel can answer: an index of vectors is built behind the start."""
+        return self.index(channel) is not None and self.trouble(channel) is None
+
+    def trouble(self, channel: str) -> str | None:
+        """Why a channel cannot answer now, in words; None when it can, or is not there."""
+        feeds = (feed for feed in self._vectors if feed.channel.record.channel == channel)
+        return next((feed.trouble for feed in feeds), None)
 
     def change(self, connection: Connection, changes: Sequence[IndexChange]) -> None:
         """Apply changes to the rows' transaction: SQL indexes now, the others by outbox."""
@@ -72,19 +136,19 @@ class Indexing:
             return
         for channel in self._commit:
             channel.index.apply_in(connection, changes)
-        if self._after:
-            at = self._clock.now_ms()
-            connection.execute(
-                insert(index_outbox),
-                [
-                    {
-                        "passage_id": change.passage_id,
-                        "op": "delete" if change.row is None else "put",
-                        "at": at,
-                    }
-                    for change in changes
-                ],
-            )
+        if self._after or self._vectors:
+            entries = [(c.passage_id, DELETE if c.row is None else PUT) for c in changes]
+            if not self._after:
+                # An index of vectors knows nothing of a passage that has none, as all new ones.
+                known = embedded(connection, [i for i, kind in entries if kind == PUT])
+                entries = [(i, kind) for i, kind in entries if kind == DELETE or i in known]
+            add_entries(connection, entries, self._clock.now_ms())
+
+    def vectors_changed(self, connection: Connection, passage_ids: Sequence[int]) -> None:
+        """Note in the vectors' transaction which passages have another vector than before."""
+        if passage_ids and self._vectors:
+            entries = [(identifier, VECTOR) for identifier in passage_ids]
+            add_entries(connection, entries, self._clock.now_ms())
 
     def scrub(self, connection: Connection) -> None:
         """Make removed text unreadable in the bytes of every SQL index."""
@@ -99,39 +163,84 @@ class Indexing:
 
     async def drain(self) -> int:
         """Feed the outbox to the indexes outside of SQL; how many entries were applied."""
-        if not self._after:
-            return 0
-        async with self._feeding:
-            applied = 0
-            for channel in self._after:
-                applied += await self._drain(channel)
-            if applied:
-                await self._store.write(self._trim)
+        applied, missing = 0, list[int]()
+        if self._after or self._vectors:
+            async with self._feeding:
+                for channel in self._after:
+                    applied += await self._drain(channel)
+                for feed in self._vectors:
+                    if feed.takes:
+                        count, without = await feed.feed()
+                        applied += count
+                        missing += without
+                await self._trim(applied)
+        if self.needs is not None:
+            self.needs.missing(missing)
+            self.needs.wake()
         return applied
 
     async def _drain(self, channel: AfterChannel) -> int:
         applied = 0
         while True:
-            sequence, count = await self._store.read(partial(_feed, index=channel.index))
-            if not count:
+            fed = await self._store.read(partial(feed_text, index=channel.index))
+            if not fed.count:
                 return applied
-            note = partial(_note_checkpoint, name=channel.record.name, sequence=sequence)
+            note = partial(_note_checkpoint, name=channel.record.name, sequence=fed.sequence)
             await self._store.write(note)
-            applied += count
+            applied += fed.count
 
     async def catch_up(self) -> None:
-        """Rebuild the indexes that lost more than the outbox still holds, then drain."""
+        """Rebuild the text indexes that lost more than the outbox still holds, then drain.
+
+        Indexes of vectors follow in `run`.
+        """
         await self._store.write(self._forget_absent)
         for channel in self._after:
-            is_lost = partial(_is_lost, name=channel.record.name, index=channel.index)
-            if await self._store.read(is_lost):
+            position = channel.index.checkpoint()
+            lost = partial(is_lost, name=channel.record.name, position=position)
+            if await self._store.read(lost):
                 async with self._feeding:
                     await self._rebuild_after(channel)
+        await self.drain()
+
+    async def run(self) -> None:
+        """Build the indexes of vectors, and again those that fail later; cancel to stop."""
+        await asyncio.gather(*(self._keep(feed) for feed in self._vectors))
+
+    async def _keep(self, feed: VectorFeed) -> None:
+        known = False
+        while True:
+            try:
+                if known or await feed.lost():
+                    await self._build(feed)
+                else:
+                    feed.adopt()
+                    await self.drain()
+                await feed.failed.wait()
+            except Exception as error:
+                feed.fail(error)
+            known = True
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    async def _build(self, feed: VectorFeed) -> None:
+        async with feed.turn:
+            async with self._feeding:
+                # From now on nothing feeds it, and the outbox keeps what comes.
+                feed.building = True
+            # While it was failing, the outbox was emptied without anybody looking at it.
+            lost_track = feed.failed.is_set()
+            missing = await feed.build()
+        self._trimmed = False
+        if self.needs is not None:
+            if lost_track:
+                self.needs.look_again()
+            self.needs.missing(missing)
         await self.drain()
 
     def _forget_absent(self, connection: Connection) -> None:
         """Drop the checkpoints of indexes that are switched off; nobody keeps changes for them."""
         names = [channel.record.name for channel in self._after]
+        names += [feed.channel.record.name for feed in self._vectors]
         connection.execute(delete(index_checkpoints).where(index_checkpoints.c.index.not_in(names)))
 
     async def rebuild(self) -> Mapping[str, int]:
@@ -145,6 +254,8 @@ class Indexing:
         for channel in self._after:
             async with self._feeding:
                 await self._rebuild_after(channel)
+        for feed in self._vectors:
+            await self._build(feed)
         return await self.counts()
 
     def _clear(self, connection: Connection) -> None:
@@ -163,68 +274,35 @@ class Indexing:
     async def _rebuild_after(self, channel: AfterChannel) -> None:
         def rebuild(connection: Connection) -> int:
             sequence = last_id(connection, index_outbox)
-            channel.index.rebuild(_all_rows(connection), sequence)
+            channel.index.rebuild(all_rows(connection), sequence)
             return sequence
 
         sequence = await self._store.read(rebuild)
         name = channel.record.name
         await self._store.write(lambda c: _note_checkpoint(c, name, sequence))
 
-    def _trim(self, connection: Connection) -> None:
-        """Drop the entries that every index outside of SQL has applied."""
-        done = min(channel.index.checkpoint() for channel in self._after)
-        connection.execute(delete(index_outbox).where(index_outbox.c.seq <= done))
+    async def _trim(self, applied: int) -> None:
+        """Drop the entries that every index outside of SQL has applied.
 
+        One that failed is built from the rows later on and needs none.
+        """
+        takes = [feed for feed in self._vectors if feed.takes]
+        needless = bool(self._vectors) and not takes
+        wanted = applied or needless or not self._trimmed
+        if not wanted or any(feed.holds for feed in self._vectors):
+            return
 
-def _feed(connection: Connection, index: AfterIndex) -> tuple[int, int]:
-    """Apply a slice of the outbox, on a reader thread; its last number and its size."""
-    sequence, changes = _pending(connection, index.checkpoint())
-    if changes:
-        index.apply(changes, sequence)
-    return sequence, len(changes)
+        def write(connection: Connection) -> None:
+            done = [channel.index.checkpoint() for channel in self._after]
+            for feed in takes:
+                done.append(feed.position)
+                _note_checkpoint(connection, feed.channel.record.name, feed.position)
+            trim(connection, min(done) if done else None)
 
-
-def _pending(connection: Connection, position: int) -> tuple[int, Sequence[IndexChange]]:
-    entries = connection.execute(
-        select(index_outbox.c.seq, index_outbox.c.passage_id)
-        .where(index_outbox.c.seq > position)
-        .order_by(index_outbox.c.seq)
-        .limit(DRAIN)
-    ).all()
-    if not entries:
-        return position, ()
-    wanted = list(dict.fromkeys(entry.passage_id for entry in entries))
-    rows = {row.passage_id: row for row in index_rows(connection, ids=wanted)}
-    # What a passage is now stands for all that happened to it: applying twice equals once.
-    return entries[-1].seq, [IndexChange(identifier, rows.get(identifier)) for identifier in wanted]
-
-
-def _all_rows(connection: Connection) -> Iterator[IndexRow]:
-    last = 0
-    while rows := index_rows(connection, after=last, limit=REBUILD):
-        yield from rows
-        last = rows[-1].passage_id
-
-
-def _is_lost(connection: Connection, name: str, index: AfterIndex) -> bool:
-    """Whether an index has missed changes that the outbox does not hold any more."""
-    position = index.checkpoint()
-    first = connection.execute(select(func.min(index_outbox.c.seq))).scalar()
-    noted = connection.execute(
-        select(index_checkpoints.c.seq).where(index_checkpoints.c.index == name)
-    ).scalar()
-    if not position or noted is None or position < noted:
-        return True
-    # Behind the last number there is nothing: such an index belongs to a database that is gone.
-    trimmed = first is not None and first > position + 1
-    return trimmed or position > last_id(connection, index_outbox)
-
-
-def _note_checkpoint(connection: Connection, name: str, sequence: int) -> None:
-    statement = upsert(index_checkpoints).values(index=name, seq=sequence)
-    connection.execute(
-        statement.on_conflict_do_update(index_elements=["index"], set_={"seq": sequence})
-    )
+        # They can wait for a disk that is full or busy: what they stand for has been done.
+        with suppress(StoreError):
+            await self._store.write(write)
+            self._trimmed = True
 
 
 def passage_total(connection: Connection) -> int:

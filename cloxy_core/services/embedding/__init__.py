@@ -1,0 +1,1 @@
+"""Turning passages and questions into vectors."""

@@ -1,0 +1,193 @@
+"""One step of the filling: some passages read, embedded and stored."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from logging import Logger
+
+from sqlalchemy import Connection
+
+from cloxy_core.services.embedding.backlog import (
+    Found,
+    Unseen,
+    Window,
+    counts,
+    find,
+    highest_id,
+    store_vectors,
+)
+from cloxy_core.services.embedding.model import Model
+from cloxy_core.services.embedding.spaces import has_others, remove_others
+from cloxy_core.services.embedding.status import Rate
+from cloxy_core.services.indexing import Indexing
+from cloxy_hookspecs import StorePort
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """Vectors that have still to be written.
+
+    Attributes:
+        window: where their passages were found.
+        found: the passages.
+        vectors: by hash of text.
+        done: passages that get a vector.
+        began: when the work began, by the clock of the rate.
+    """
+
+    window: Window
+    found: Found
+    vectors: Mapping[str, bytes]
+    done: Sequence[int]
+    began: float
+
+
+class Filling:
+    """Gives vectors of one space to the passages that have none.
+
+    Attributes:
+        rate: how fast it goes.
+        has_old: whether vectors of other spaces may still be there.
+    """
+
+    def __init__(
+        self,
+        space_id: int,
+        characters: int,
+        model: Model,
+        store: StorePort,
+        indexing: Indexing,
+        log: Logger,
+    ) -> None:
+        self.rate = Rate()
+        self.has_old = True
+        self._space = space_id
+        self._characters = characters
+        self._model = model
+        self._store = store
+        self._indexing = indexing
+        self._log = log
+        self._unseen = Unseen()
+        self._may_have_grown = True
+        self._aside: dict[str, str] = {}
+        self._failed: dict[int, str] = {}
+        self._made: _Made | None = None
+        self._turn = asyncio.Lock()
+
+    def grown(self) -> None:
+        """There may be new passages."""
+        self._may_have_grown = True
+
+    def missing(self, passage_ids: Sequence[int]) -> None:
+        """These have no vector."""
+        self._unseen.add(passage_ids)
+
+    def look_again(self) -> None:
+        """Any may be without one."""
+        self._unseen.forget()
+        self._may_have_grown = True
+
+    async def look(self) -> bool:
+        """Whether there is anything to look at; costs next to nothing."""
+        if self._may_have_grown:
+            self._may_have_grown = False
+            try:
+                self._unseen.grow(await self._store.read(highest_id))
+            except BaseException:
+                self._may_have_grown = True
+                raise
+        return self._made is not None or not self._unseen.is_empty
+
+    async def step(self) -> int | None:
+        """Take the next few; how many got a vector, or None when none is left to look at.
+
+        Raises:
+            CloxyError: the model or the store cannot be used now; nothing is lost by it.
+        """
+        async with self._turn:
+            if self._made is None:
+                self._made = await self._next()
+            made = self._made
+            if made is None:
+                return None
+            if made.done:
+                await self._write(made)
+            # What could not be written stays until here, since it is the model that costs.
+            self._made = None
+            self._settle(made)
+        if made.done:
+            await self._indexing.drain()
+        return len(made.done)
+
+    async def tidy(self) -> bool:
+        """Remove some vectors of other spaces; whether there may be more."""
+        if self.has_old and not await self._store.read(partial(has_others, space_id=self._space)):
+            self.has_old = False
+        if self.has_old:
+            await self._store.write(partial(remove_others, space_id=self._space))
+        return self.has_old
+
+    async def figures(self) -> tuple[int, int, int]:
+        """Passages with a vector, without one, and those that were set aside."""
+        passages, embedded = await self._store.read(partial(counts, space_id=self._space))
+        # One whose text changed still has the vector of the former one.
+        embedded = max(0, embedded - self._unseen.named)
+        failed = min(len(self._failed), passages - embedded)
+        return embedded, passages - embedded - failed, failed
+
+    @property
+    def reason_aside(self) -> str | None:
+        """Why the last text that was set aside was."""
+        return next(reversed(self._failed.values()), None)
+
+    async def _next(self) -> "_Made | None":
+        window = self._unseen.window() if await self.look() else None
+        if window is None:
+            return None
+        try:
+            return await self._make(window)
+        except BaseException:
+            self._unseen.undone(window)
+            raise
+
+    async def _make(self, window: Window) -> "_Made":
+        began = self.rate.now()
+        work = partial(
+            find,
+            window=window,
+            space_id=self._space,
+            characters=self._characters,
+            aside=self._aside,
+        )
+        found = await self._store.read(work)
+        vectors = await self._embed(found.texts)
+        done = [i for i, h in found.passages if h in vectors or h in found.twins]
+        return _Made(window, found, vectors, done, began)
+
+    def _settle(self, made: "_Made") -> None:
+        self._unseen.done(made.window, made.found.reached)
+        for identifier, text_hash in made.found.passages:
+            self._failed.pop(identifier, None)
+            if text_hash in self._aside:
+                self._failed[identifier] = self._aside[text_hash]
+
+    async def _embed(self, texts: Mapping[str, str]) -> Mapping[str, bytes]:
+        vectors: dict[str, bytes] = {}
+        made = await self._model.passages(list(texts.values()))
+        for text_hash, vector in zip(texts, made, strict=True):
+            if isinstance(vector, bytes):
+                vectors[text_hash] = vector
+            else:
+                self._aside[text_hash] = vector.message
+                self._log.warning("a passage cannot be embedded", exc_info=vector)
+        return vectors
+
+    async def _write(self, made: "_Made") -> None:
+        def write(connection: Connection) -> None:
+            store_vectors(connection, self._space, made.found, made.vectors)
+            # One that was left out after all comes back as missing, when this is followed.
+            self._indexing.vectors_changed(connection, made.done)
+
+        await self._store.write(write)
+        self.rate.add(made.began, len(made.done))
