@@ -1,0 +1,1 @@
+"""The dense channel: every vector is looked at, none is missed."""
