@@ -73,6 +73,18 @@ class LiveServer:
         except OSError:
             return False
 
+    def wait_for_vectors(self) -> dict:
+        """Wait until every passage can be found by meaning; the embedding as `/health` tells it."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            _status, health = self.ask("GET", "/health")
+            embedding = health["embedding"]
+            is_full = embedding["state"] == "ready" and not embedding["backlog"]
+            if is_full and health["vector_index_size"] == embedding["embedded"]:
+                return embedding
+            time.sleep(0.05)
+        raise AssertionError(f"no vectors within {PATIENCE} s: {embedding}")
+
     def stop(self, seconds: float = 20.0) -> int:
         """End it as a service manager does; its exit code."""
         if self.process is None:

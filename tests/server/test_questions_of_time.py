@@ -18,6 +18,7 @@ def remembered(shared):
     write_session(shared.logs, "s-1", said("y1", "the queue was renamed to lane two", 1))
     write_session(shared.logs, "s-1", said("y2", "and redis moved to 6380", 1, "assistant"))
     assert shared.ask("POST", "/ingest_convos", {})[0] == 200
+    shared.wait_for_vectors()
     return shared
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, RowMapping, String, select, type_coerce
 
@@ -22,6 +22,19 @@ Fold = Sequence[Ranked]
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """Where channels found passages.
+
+    Attributes:
+        keyword: 1-based place in the keyword channel, by passage id.
+        similarity: cosine with the question, by passage id.
+    """
+
+    keyword: Mapping[int, int] = field(default_factory=dict)
+    similarity: Mapping[int, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Folded:
     """The results, and ids of memories left out because they are not what was stored."""
 
@@ -33,7 +46,7 @@ def fold(
     connection: Connection,
     store: StorePort,
     ranked: Sequence[Ranked],
-    ranks: Mapping[int, int],
+    places: Places,
     query: Query,
     filters: Filters,
 ) -> Folded:
@@ -43,7 +56,7 @@ def fold(
         connection: a read transaction.
         store: gives the conditions of the filters.
         ranked: best first.
-        ranks: 1-based place in the keyword channel, by passage id.
+        places: where the channels found them.
         query: the question.
         filters: hard conditions, which also bound the sessions that a hit lists.
     """
@@ -53,7 +66,7 @@ def fold(
     best = [passages[0].candidate for passages in folds]
     holders = sessions_of(connection, store, best, filters)
     hits = tuple(
-        _hit(passages, rows[item.memory_id], ranks.get(item.id), holders.get(identity(item), ()))
+        _hit(passages, rows[item.memory_id], places, holders.get(identity(item), ()))
         for passages, item in zip(folds, best, strict=True)
     )
     return Folded(hits, damaged)
@@ -73,6 +86,9 @@ def _sound_folds(
         rows |= _memory_rows(connection, [fold[0].candidate.memory_id for fold in some])
         for fold in some:
             memory = fold[0].candidate.memory_id
+            # It may have been forgotten while a model read the best again.
+            if memory not in rows:
+                continue
             if _is_sound(rows[memory]):
                 sound.append(fold)
             else:
@@ -118,7 +134,7 @@ def _memory_rows(connection: Connection, ids: Sequence[int]) -> Mapping[int, Row
     return {row["id"]: row for row in connection.execute(statement).mappings()}
 
 
-def _hit(passages: Fold, row: RowMapping, rank: int | None, sessions: tuple[str, ...]) -> RecallHit:
+def _hit(passages: Fold, row: RowMapping, places: Places, sessions: tuple[str, ...]) -> RecallHit:
     best = passages[0]
     place = best.candidate
     own = () if place.session is None else (place.session,)
@@ -135,7 +151,8 @@ def _hit(passages: Fold, row: RowMapping, rank: int | None, sessions: tuple[str,
         at_to=row["occurred_to"],
         metadata=_metadata(row, place.title),
         score=best.score,
-        keyword_rank=rank,
+        similarity=places.similarity.get(place.id),
+        keyword_rank=places.keyword.get(place.id),
         recency=best.recency,
         passages=tuple(_passage(item) for item in passages),
     )

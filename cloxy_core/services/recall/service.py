@@ -1,16 +1,20 @@
 """The stages of a recall, in order."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
 from cloxy_core.services.indexing import Channel
-from cloxy_core.services.recall import candidates, counting, folding
+from cloxy_core.services.recall import candidates, folding
 from cloxy_core.services.recall.browsing import TIME, newest_within
+from cloxy_core.services.recall.counting import Counts
 from cloxy_core.services.recall.filtering import narrowed, resolved
+from cloxy_core.services.recall.meaning import Asked, Asking, is_vector, similarities
 from cloxy_core.services.recall.ranking import ActiveSignal, Ranked, rank
+from cloxy_core.services.recall.reranking import Reranking
 from cloxy_core.store.engine import Store
 from cloxy_core.store.failures import is_undecodable
 from cloxy_core.store.reads import lenient_text
@@ -25,7 +29,10 @@ from cloxy_hookspecs import (
     Probe,
     Query,
     Recall,
+    VectorIndexProvider,
 )
+
+T = TypeVar("T")
 
 POOL = 150
 """Passages asked of each channel."""
@@ -33,6 +40,27 @@ POOL = 150
 POOL_PER_RESULT = 4
 KEYWORD = "keyword"
 DENSE = "dense"
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """What was found, before it is folded into results.
+
+    Attributes:
+        filters: hard conditions, resolved.
+        ranked: passages, best first.
+        ranks: 1-based place in the keyword channel, by passage id.
+        similar: cosine with the question, by passage id.
+        channels: channels that found something.
+        notes: for the asker.
+    """
+
+    filters: Filters
+    ranked: Sequence[Ranked]
+    ranks: Mapping[int, int] = field(default_factory=dict)
+    similar: Mapping[int, float] = field(default_factory=dict)
+    channels: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class RecallService:
@@ -45,6 +73,8 @@ class RecallService:
         channels: Sequence[Channel],
         fuser: Fuser,
         signals: Sequence[ActiveSignal],
+        asking: Asking,
+        reranking: Reranking,
     ) -> None:
         """Make the service.
 
@@ -54,28 +84,47 @@ class RecallService:
             channels: everything that can be searched.
             fuser: makes one list of theirs.
             signals: in order.
+            asking: turns questions into vectors.
+            reranking: reads the best again.
         """
         self._store = store
         self._expanders = tuple(expanders)
         self._channels = {channel.record.channel: channel for channel in channels}
         self._fuser = fuser
         self._signals = tuple(signals)
+        self._asking = asking
+        self._reranking = reranking
+        self._counts = Counts()
 
     async def recall(self, query: Query) -> Recall:
         """Find what answers the question; an empty answer means that nothing is relevant.
 
         Raises:
             InputError: there is nothing to search for.
-            ModelMissingError: `mode` is dense and no dense channel is there.
+            ModelMissingError: `mode` is dense and there is nothing to search by meaning.
         """
         _require_words(query.text)
-        names = self._chosen(query)
         query = replace(query, search_text=query.search_text or query.text)
         for expander in self._expanders:
             query = await expander.expand(query)
-        return await self._store.read(
-            lambda connection: self._answer_despite_damage(connection, query, names)
-        )
+        names = self._chosen(query)
+        # What is only listed by time needs no vector.
+        wanted = () if query.browse else tuple(name for name in names if self._has_vectors(name))
+        asked = await self._asking.ask(query, wanted)
+
+        def find(connection: Connection) -> _Finding:
+            return self._found(connection, query, names, asked)
+
+        def fold(connection: Connection, finding: _Finding) -> Recall:
+            return self._folded(connection, query, finding)
+
+        if not self._reranking.wanted(query):
+            return await self._read(lambda connection: fold(connection, find(connection)))
+        finding = await self._read(find)
+        again, note = await self._reranking.reordered(query, finding.ranked)
+        notes = finding.notes if note is None else (*finding.notes, note)
+        finding = replace(finding, ranked=again, notes=notes)
+        return await self._read(lambda connection: fold(connection, finding))
 
     def _chosen(self, query: Query) -> tuple[str, ...]:
         """Channels that the mode lets answer.
@@ -83,96 +132,121 @@ class RecallService:
         Raises:
             ModelMissingError: only a channel that is not there would do.
         """
-        if query.mode == "dense":
-            if DENSE not in self._channels:
-                raise ModelMissingError(
-                    "no embedding model is installed, so there is nothing to search by meaning",
-                    hint='use mode "hybrid" or "keyword"',
-                )
-            return (DENSE,)
         if query.mode == "keyword":
             return tuple(name for name in self._channels if name == KEYWORD)
-        return tuple(self._channels)
+        if query.mode == "hybrid":
+            return tuple(self._channels)
+        if DENSE not in self._channels:
+            raise ModelMissingError(
+                "no index of vectors is there, so there is nothing to search by meaning",
+                hint='enable the plugin exact_index, or use mode "hybrid" or "keyword"',
+            )
+        return (DENSE,)
 
-    def _answer_despite_damage(
-        self, connection: Connection, query: Query, names: Sequence[str]
-    ) -> Recall:
-        try:
-            return self._answer(connection, query, names)
-        except OperationalError as error:
-            if not is_undecodable(error):
-                raise
-        # Made readable, a damaged text fails its hash, and the sound ones are served.
-        with lenient_text(connection):
-            return self._answer(connection, query, names)
+    def _has_vectors(self, name: str) -> bool:
+        return is_vector(self._channels[name].record)
 
-    def _answer(self, connection: Connection, query: Query, names: Sequence[str]) -> Recall:
-        """Search, rank and fold within one snapshot of the store."""
+    async def _read(self, work: Callable[[Connection], T]) -> T:
+        """One snapshot of the store, even where a text in it is damaged."""
+
+        def despite_damage(connection: Connection) -> T:
+            try:
+                return work(connection)
+            except OperationalError as error:
+                if not is_undecodable(error):
+                    raise
+            # Made readable, a damaged text fails its hash, and the sound ones are served.
+            with lenient_text(connection):
+                return work(connection)
+
+        return await self._store.read(despite_damage)
+
+    def _found(
+        self, connection: Connection, query: Query, names: Sequence[str], asked: Asked
+    ) -> _Finding:
+        """Search and rank."""
         filters = resolved(query.filters)
         inner = narrowed(filters, query.window)
         if query.browse and inner is not None:
-            return self._browse(connection, query, filters, inner)
-        passes = [self._search(connection, query, filters, names)]
+            return self._browsed(connection, query, filters, inner)
+        passes = [self._search(connection, query, filters, names, asked)]
         if inner is not None:
-            passes.insert(0, self._search(connection, query, inner, names))
+            passes.insert(0, self._search(connection, query, inner, names, asked))
         lists = joined(passes)
-        weights = {name: self._channels[name].record.weight for name in names}
+        weights = {name: self._weight(name, asked, hits) for name, hits in lists.items()}
         scored = self._fuser.fuse(lists, weights)
         known = candidates.load(connection, [item.passage_id for item in scored])
         inside = found_in(passes[0]) if inner is not None else frozenset()
         ranked = rank(scored, known, inside, query, self._fuser, self._signals)
-        ranks = {hit.passage_id: place for place, hit in enumerate(lists.get(KEYWORD, ()), 1)}
         said = [note for found in passes for answer in found.values() for note in answer.notes]
-        channels = tuple(name for name, found in lists.items() if found)
-        answer = self._folded(connection, query, filters, ranked, ranks, channels, said)
-        if query.window_firm and inner is not None and answer.hits and not inside:
-            elsewhere = "nothing of that time answers; these are from other times"
-            return replace(answer, notes=(*answer.notes, elsewhere))
-        return answer
+        if query.window_firm and inner is not None and ranked and not inside:
+            said.append("nothing of that time answers; these are from other times")
+        return _Finding(
+            filters,
+            ranked,
+            ranks={hit.passage_id: place for place, hit in enumerate(lists.get(KEYWORD, ()), 1)},
+            similar=similarities(lists, [name for name in names if self._has_vectors(name)]),
+            channels=tuple(name for name, found in lists.items() if found),
+            notes=(*asked.notes, *said),
+        )
 
-    def _browse(
+    def _browsed(
         self, connection: Connection, query: Query, filters: Filters, inner: Filters
-    ) -> Recall:
+    ) -> _Finding:
         """What was said in the window, newest first."""
         limit = max(POOL, POOL_PER_RESULT * query.top_k)
         scored = newest_within(connection, self._store, inner, limit)
         known = candidates.load(connection, [item.passage_id for item in scored])
         ranked = rank(scored, known, frozenset(), query, self._fuser, ())
-        said = [] if scored else ["nothing was said in that time"]
-        channels = (TIME,) if scored else ()
-        return self._folded(connection, query, filters, ranked, {}, channels, said)
+        if not scored:
+            return _Finding(filters, ranked, notes=("nothing was said in that time",))
+        return _Finding(filters, ranked, channels=(TIME,))
 
-    def _folded(
-        self,
-        connection: Connection,
-        query: Query,
-        filters: Filters,
-        ranked: Sequence[Ranked],
-        ranks: Mapping[int, int],
-        channels: tuple[str, ...],
-        said: Sequence[str],
-    ) -> Recall:
+    def _folded(self, connection: Connection, query: Query, finding: _Finding) -> Recall:
         """The answer: ranked passages as results, without those that are damaged on disk."""
-        folded = folding.fold(connection, self._store, ranked, ranks, query, filters)
-        notes = list(said)
+        folded = folding.fold(
+            connection,
+            self._store,
+            finding.ranked,
+            folding.Places(finding.ranks, finding.similar),
+            query,
+            finding.filters,
+        )
+        notes = list(finding.notes)
         if folded.damaged:
             self._store.damaged_texts.add(folded.damaged)
             notes.append(_left_out(folded.damaged))
         return Recall(
             query=query,
             hits=folded.hits,
-            searched=counting.memories_within(connection, self._store, filters),
-            channels=channels,
+            searched=self._counts.within(connection, self._store, finding.filters),
+            channels=finding.channels,
             notes=tuple(dict.fromkeys(notes)),
         )
 
+    def _weight(self, name: str, asked: Asked, hits: Sequence[Hit]) -> float:
+        """A channel's share in the fusion: its own, or the embedder's."""
+        record = self._channels[name].record
+        return asked.weight(hits) if isinstance(record, VectorIndexProvider) else record.weight
+
     def _search(
-        self, connection: Connection, query: Query, filters: Filters, names: Sequence[str]
+        self,
+        connection: Connection,
+        query: Query,
+        filters: Filters,
+        names: Sequence[str],
+        asked: Asked,
     ) -> Mapping[str, Found]:
         """One round over the channels."""
-        probe = Probe(query.search_text, query.literals, filters)
+        probe = Probe(query.search_text, query.literals, filters, asked.vector)
         limit = max(POOL, POOL_PER_RESULT * query.top_k)
-        return {name: self._channels[name].index.search(connection, probe, limit) for name in names}
+        found = {
+            name: self._channels[name].index.search(connection, probe, limit) for name in names
+        }
+        return {
+            name: asked.relevant(answer) if self._has_vectors(name) else answer
+            for name, answer in found.items()
+        }
 
 
 def _left_out(damaged: Collection[int]) -> str:

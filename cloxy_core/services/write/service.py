@@ -23,7 +23,7 @@ from cloxy_hookspecs import (
     ProjectSummary,
     Stored,
 )
-from cloxy_hookspecs.tables import memories, projects
+from cloxy_hookspecs.tables import embedding_spaces, embeddings, memories, projects
 
 
 class MemoryService:
@@ -44,8 +44,8 @@ class MemoryService:
 
     async def stats(self) -> MemoryStats:
         """Counts of the whole store."""
-        total, passages, sources, redactions = await self._store.read(_totals)
-        return MemoryStats(total, passages, await self._indexing.counts(), sources, redactions)
+        indexes = await self._indexing.counts()
+        return await self._store.read(lambda connection: _stats(connection, indexes))
 
     async def total(self) -> int:
         """How many active memories there are."""
@@ -139,15 +139,21 @@ def _projects(connection: Connection) -> Sequence[ProjectSummary]:
     return [ProjectSummary(*row) for row in rows]
 
 
-def _totals(connection: Connection) -> tuple[int, int, Mapping[str, int], Mapping[str, int]]:
+def _stats(connection: Connection, indexes: Mapping[str, int]) -> MemoryStats:
     stem = func.substr(memories.c.source, 1, func.instr(memories.c.source + ":", ":") - 1)
     rows = connection.execute(
         select(stem, func.count()).where(memories.c.state == "active").group_by(stem)
     )
     sources = {row[0]: row[1] for row in rows}
-    return (
-        sum(sources.values()),
-        passage_total(connection),
-        sources,
-        read_counts(connection, "redacted."),
+    active = embedding_spaces.c.active
+    in_space = select(func.count()).select_from(embeddings).join(embedding_spaces).where(active)
+    return MemoryStats(
+        memories=sum(sources.values()),
+        passages=passage_total(connection),
+        indexes=indexes,
+        sources=sources,
+        redactions=read_counts(connection, "redacted."),
+        embedded=connection.execute(in_space).scalar_one(),
+        embed_model=connection.execute(select(embedding_spaces.c.model).where(active)).scalar()
+        or "",
     )

@@ -23,6 +23,7 @@ WEIGHTS = "1.0, 0.5, 0.4"
 
 _OVERFETCH = 2
 _SLICES = (0.1, 0.01)
+_INFO = "cloxy_fts5_hits_of_all"
 
 IndexedRow = tuple[int, str, str, str]
 """passage_id, body, context, parts."""
@@ -70,6 +71,7 @@ class KeywordIndex:
         latest = {change.passage_id: change.row for change in changes}
         if not latest:
             return
+        connection.info.pop(_INFO, None)
         wanted = [indexed(row) for row in latest.values() if row is not None]
         present = {row[0]: row for row in _stored(connection, latest)}
         added = [row for row in wanted if present.get(row[0]) != row]
@@ -79,6 +81,7 @@ class KeywordIndex:
 
     def clear_in(self, connection: "Connection") -> None:
         """Remove everything."""
+        connection.info.pop(_INFO, None)
         connection.exec_driver_sql("INSERT INTO passages_fts(passages_fts) VALUES('delete-all')")
         connection.exec_driver_sql("DELETE FROM fts_passages")
         self._frequencies.forget()
@@ -153,15 +156,29 @@ def _best(
     Filters usually let most of the best pass, so they are first tried on a few times as many
     as are wanted; joining all matches costs several times more.
     """
-    if not conditions:
-        return _hits(connection, match, (), limit, after)
     fetched = limit * _OVERFETCH
-    hits = _hits(connection, match, (), fetched, after)
+    hits = _hits_of_all(connection, match, fetched, after)
+    if not conditions:
+        return hits[:limit]
     refused = _refused(connection, [hit.passage_id for hit in hits], conditions)
     passed = [hit for hit in hits if hit.passage_id not in refused]
     if len(passed) >= limit or len(hits) < fetched:
         return passed[:limit]
     return _hits(connection, match, conditions, limit, after)
+
+
+def _hits_of_all(connection: "Connection", match: str, limit: int, after: int) -> list[Hit]:
+    """The best matches without filters, found once a transaction.
+
+    A question about a time is asked twice of one snapshot, within that time and of everything,
+    and both begin with this.
+    """
+    asked = (connection.get_transaction(), match, limit, after)
+    known, hits = connection.info.get(_INFO, (None, []))
+    if asked[0] is None or known != asked:
+        hits = _hits(connection, match, (), limit, after)
+        connection.info[_INFO] = (asked, hits)
+    return list(hits)
 
 
 def _hits(

@@ -29,7 +29,7 @@ TIME_LIMIT = Setting(
     name="fts5.time-limit",
     default=0.25,
     parse=_seconds,
-    help="Seconds that one keyword statement may take before only the newest part is searched.",
+    help="Seconds of work a keyword statement may take before only the newest part is searched.",
 )
 
 

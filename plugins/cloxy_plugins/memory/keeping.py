@@ -107,19 +107,18 @@ def create_stats(context: HostContext) -> Callable[[Nothing], Awaitable[StatsOut
 
     async def stats(_given: Nothing) -> StatsOutput:
         counted = await reader.stats()
-        vectors = counted.indexes.get(DENSE, 0)
         return StatsOutput(
             total_memories=counted.memories,
-            with_embeddings=vectors,
-            vector_index_size=vectors,
+            with_embeddings=counted.embedded,
+            vector_index_size=counted.indexes.get(DENSE, 0),
             keyword_index_size=counted.indexes.get(KEYWORD, 0),
             passages=counted.passages,
             indexes=dict(counted.indexes),
             sources=dict(counted.sources),
             redactions=dict(counted.redactions),
-            embed_model="",
+            embed_model=counted.embed_model,
             db_path=database,
-            vector_engine="none",
+            vector_engine="exact" if DENSE in counted.indexes else "none",
             keyword_engine="sqlite_fts5",
             cache_size=0,
             uptime=(context.clock.now_ms() - began) // 1000,

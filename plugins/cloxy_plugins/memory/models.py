@@ -49,7 +49,9 @@ class RecallInput(Input):
     recency_weight: float | None = Field(
         None, ge=0, le=1, description="How much newer counts more; by default the product's own."
     )
-    rerank: bool | None = Field(None, description="Reserved for a reranker.")
+    rerank: bool | None = Field(
+        None, description="Whether a reranker reads the best again; by default as set."
+    )
 
 
 class PassageOutput(BaseModel):
@@ -84,6 +86,7 @@ class HitOutput(BaseModel):
     similarity: float | None
     keyword_rank: int | None
     recency: float
+    rerank_score: float | None
     passages: list[PassageOutput]
 
 

@@ -21,6 +21,8 @@ from cloxy_plugins.memory.models import HitOutput, PassageOutput, RecallInput, R
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 ROLES: tuple[Role, ...] = get_args(Role)
+RERANK = "rerank"
+"""Part of a score that a reranker gives."""
 
 
 def create_recall(context: HostContext) -> Callable[[RecallInput], Awaitable[RecallOutput]]:
@@ -69,6 +71,7 @@ def _query(given: RecallInput, dates: DateReader, now: int) -> Query:
         zone=zone,
         group=given.group,
         recency_weight=given.recency_weight,
+        rerank=given.rerank,
     )
 
 
@@ -86,11 +89,16 @@ def _hit(hit: RecallHit) -> HitOutput:
         ts_end=iso(hit.at_to),
         metadata=dict(hit.metadata),
         score=round(hit.score, 6),
-        similarity=None,
+        similarity=_rounded(hit.similarity, 4),
         keyword_rank=hit.keyword_rank,
         recency=round(hit.recency, 3),
+        rerank_score=_rounded(hit.passages[0].parts.get(RERANK), 6),
         passages=[_passage(passage) for passage in hit.passages],
     )
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
 
 
 def _passage(passage: PassageHit) -> PassageOutput:

@@ -1,9 +1,10 @@
 """The index over a real file: what is found, and how it follows its rows."""
 
 import pytest
+from sqlalchemy import event
 from sqlalchemy import text as sql_text
 
-from cloxy_hookspecs import IndexChange, IndexRow
+from cloxy_hookspecs import Filters, IndexChange, IndexRow, Probe
 from cloxy_plugins.fts5.check import _compare_text
 from cloxy_plugins.fts5.deadline import TimeLimitReachedError, time_limit
 
@@ -187,3 +188,34 @@ def test_when_time_is_over_the_newest_part_is_searched(shelf, monkeypatch):
     assert after_all == [0, 90]
     assert {hit.passage_id for hit in answer.hits} == set(range(91, 101))
     assert "newest 10%" in answer.notes[0]
+
+
+def test_every_transaction_sees_what_is_there(shelf):
+    shelf.put("the ledger is closed")
+    assert shelf.found("ledger") == ["the ledger is closed"]
+    shelf.put("the ledger is open again")
+    assert len(shelf.found("ledger")) == 2
+
+
+def test_a_transaction_sees_its_own_changes(shelf):
+    probe = Probe("ledger", (), Filters())
+    with shelf.engine.begin() as connection:
+        assert not shelf.index.search(connection, probe, 5).hits
+        shelf.index.apply_in(connection, [IndexChange(1, IndexRow(1, "", "a ledger", "", ""))])
+        shelf.index.apply_in(connection, [IndexChange(2, IndexRow(2, "", "no book", "", ""))])
+        assert [hit.passage_id for hit in shelf.index.search(connection, probe, 5).hits] == [1]
+        shelf.index.apply_in(connection, [IndexChange(2, IndexRow(2, "", "a ledger", "", ""))])
+        assert len(shelf.index.search(connection, probe, 5).hits) == 2
+        shelf.index.clear_in(connection)
+        assert not shelf.index.search(connection, probe, 5).hits
+
+
+def test_the_same_words_are_ranked_once_a_transaction(shelf):
+    shelf.put(*(f"ledger number {number}" for number in range(9)))
+    said = []
+    probe = Probe("ledger", (), Filters())
+    with shelf.engine.begin() as connection:
+        event.listen(connection, "before_cursor_execute", lambda *call: said.append(call[2]))
+        first = shelf.index.search(connection, probe, 5)
+        assert shelf.index.search(connection, probe, 5) == first
+    assert len([statement for statement in said if "bm25" in statement]) == 1

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import logging
 
 import pytest
 
@@ -9,7 +10,9 @@ from cloxy_core.runtime.clock import SystemClock
 from cloxy_core.runtime.paths import DataDirectory
 from cloxy_core.runtime.workers import Workers
 from cloxy_core.services.indexing import CommitChannel, Indexing
+from cloxy_core.services.recall.meaning import Asking
 from cloxy_core.services.recall.ranking import ActiveSignal
+from cloxy_core.services.recall.reranking import Reranking
 from cloxy_core.services.recall.service import RecallService
 from cloxy_core.services.write.batch import Cursor, Feed, FileBatch
 from cloxy_core.services.write.tombstones import Tombstones
@@ -28,6 +31,19 @@ DAY = 86_400_000
 POLICY = OriginPolicy(
     name="transcript", kind="episodic", tier="working", immutable=True, deduplicates=False
 )
+
+
+class NoMeaning:
+    """No embedder, by choice."""
+
+    info = None
+    wanted = False
+
+    async def query_vector(self, text):
+        raise AssertionError("nobody embeds without an embedder")
+
+    def trouble(self):
+        return "embed.provider is none"
 
 
 class World:
@@ -49,16 +65,23 @@ class World:
         self.channels = [CommitChannel(record, KeywordIndex(self.store, 5.0))]
         indexing = Indexing(self.channels, self.store, clock)
         self._writer = TranscriptWriter(indexing, Tombstones(folder / "key"), clock)
-        self.use("weighted")
+        self.use()
 
-    def use(self, fuser, channels=None):
+    def use(
+        self, fuser="weighted", channels=None, meaning=None, index_trouble=None, reranking=None
+    ):
         self.service = RecallService(
             self.store,
             [record.create(None) for record in cloxy_expanders()],
             self.channels if channels is None else channels,
             next(record.create(None) for record in cloxy_fusers() if record.name == fuser),
             [ActiveSignal(record, record.create(None)) for record in cloxy_signals()],
+            Asking(meaning or NoMeaning(), lambda _channel: index_trouble),
+            reranking or self.reranking(None),
         )
+
+    def reranking(self, make, *, always=False, **more):
+        return Reranking(make, self.workers, logging.getLogger("test"), always=always, **more)
 
     def say(
         self, *texts, session="s1", project="/src/app", parent=None, title=None, at=NOW, **more
@@ -90,9 +113,22 @@ class World:
     def write(self, work):
         return self._runner.run(self.store.write(work))
 
+    def read(self, work):
+        return self._runner.run(self.store.read(work))
+
+    def write_from_a_thread(self, work):
+        """While a recall runs, from a thread that it waits for."""
+        loop = self._runner.get_loop()
+        asyncio.run_coroutine_threadsafe(self.store.write(work), loop).result()
+
     def recall(self, text, **more):
-        settings = {"top_k": 5, "now": NOW} | more
-        return self._runner.run(self.service.recall(Query(text=text, **settings)))
+        return self.do(self.service.recall(self.question(text, **more)))
+
+    def question(self, text, **more):
+        return Query(text=text, **({"top_k": 5, "now": NOW} | more))
+
+    def do(self, work):
+        return self._runner.run(work)
 
     def texts(self, text, **more):
         answer = self.recall(text, **{"group": "passage"} | more)
