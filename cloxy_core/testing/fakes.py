@@ -1,10 +1,22 @@
-"""Stand-ins for what a test must control: the time, and session logs that somebody writes."""
+"""Stand-ins for what a test must control: the time, session logs that somebody writes, a model."""
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from hashlib import shake_256
 from pathlib import Path
 
-from cloxy_hookspecs import RawLine, SourceFailure, SourceItem
+import numpy as np
+
+from cloxy_hookspecs import (
+    EmbedderInfo,
+    EmbeddingSpace,
+    Float32Matrix,
+    Float32Vector,
+    RawLine,
+    SourceFailure,
+    SourceItem,
+)
 
 START = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
 """Where a settable clock begins."""
@@ -111,6 +123,66 @@ class MemorySource:
         if identity != item.identity:
             raise FileNotFoundError(f"{item.uri} is not there any more")
         return data
+
+
+class FakeEmbedder:
+    """An embedder without a model; implements `Embedder`. Texts are alike by common words.
+
+    Every word has a direction of its own, the same in every run, and a text is the sum of its
+    words. Directions of different words are nearly at right angles.
+    """
+
+    def __init__(self, dim: int = 128, *, model: str = "fake/words") -> None:
+        """Make it, with nothing planted.
+
+        Args:
+            dim: length of a vector, a multiple of 8.
+            model: name of its space.
+        """
+        space = EmbeddingSpace(model=model, revision="1", dim=dim)
+        self._info = EmbedderInfo(space, weight=0.3, floor=0.1, batch=16, characters=300)
+        self._planted: dict[str, tuple[str, float]] = {}
+
+    @property
+    def info(self) -> EmbedderInfo:
+        """What it is."""
+        return self._info
+
+    def plant(self, text: str, *, like: str, similarity: float) -> None:
+        """Let a text have a cosine of -1..1 with another text, whatever their words."""
+        if text == like or like in self._planted:
+            raise ValueError("what a text is to be like must be another text, and not planted")
+        self._planted[text] = (like, similarity)
+
+    def embed_passages(self, texts: Sequence[str]) -> Float32Matrix:
+        """Vectors of passages, shape (n, d)."""
+        made = [self._vector(text) for text in texts]
+        return np.array(made, dtype=np.float32).reshape(len(made), self._info.space.dim)
+
+    def embed_queries(self, texts: Sequence[str]) -> Float32Matrix:
+        """Vectors of questions, shape (n, d): those of passages with the same text."""
+        return self.embed_passages(texts)
+
+    def _vector(self, text: str) -> Float32Vector:
+        if text not in self._planted:
+            return self._sum(text)
+        like, similarity = self._planted[text]
+        other, own = self._sum(like), self._sum(f"planted {text}")
+        aside = own - (own @ other) * other
+        across = (1 - similarity**2) ** 0.5 / float(aside @ aside) ** 0.5
+        vector: Float32Vector = similarity * other + across * aside
+        return vector
+
+    def _sum(self, text: str) -> Float32Vector:
+        words = re.findall(r"\w+", text.lower()) or [text]
+        total: Float32Vector = np.sum([self._direction(word) for word in words], axis=0)
+        vector: Float32Vector = total / float(total @ total) ** 0.5
+        return vector
+
+    def _direction(self, word: str) -> Float32Vector:
+        digest = shake_256(word.encode("utf-8", "replace")).digest(self._info.space.dim // 8)
+        bits = np.unpackbits(np.frombuffer(digest, dtype=np.uint8))
+        return 2 * bits.astype(np.float32) - 1
 
 
 def raw_lines(data: bytes, offset: int = 0) -> list[RawLine]:

@@ -3,25 +3,30 @@
 import pytest
 from claude_logs import record, text, write
 from contract.first_party import all_records, records
+from tiny_models import tiny_cross_encoder, tiny_embedder
 
 from cloxy_core.testing.conformance import (
     CheckConformance,
     ChunkerConformance,
     CommitIndexConformance,
+    EmbedderConformance,
     ExpanderConformance,
     FuserConformance,
     MigrationConformance,
     OperationConformance,
     OriginConformance,
     ParserConformance,
+    RerankerConformance,
     SettingConformance,
     SignalConformance,
     SourceConformance,
+    VectorIndexConformance,
 )
-from cloxy_hookspecs import CommitIndexProvider
+from cloxy_hookspecs import CommitIndexProvider, VectorIndexProvider
 from cloxy_hookspecs.seats import (
     CHECKS,
     CHUNKERS,
+    EMBEDDERS,
     EXPANDERS,
     FUSERS,
     INDEXES,
@@ -29,6 +34,7 @@ from cloxy_hookspecs.seats import (
     OPERATIONS,
     ORIGINS,
     PARSERS,
+    RERANKERS,
     SEATS,
     SETTINGS,
     SIGNALS,
@@ -42,6 +48,7 @@ BAD_TEXTS = {
     "settings:core:plugins.pin": ["no-equals-sign"],
     "settings:core:providers.prefer": ["no-equals-sign"],
     "settings:core:watch.dirs": ["~nobody-such/x"],
+    "settings:fastembed:embed.cache_dir": ["~nobody-such/x"],
 }
 ARGUMENTS = {
     "operations:memory:memory-recall": {"query": "harbour firmware", "since": "2026-01-01"},
@@ -152,6 +159,15 @@ class TestCloxyExpanders(ExpanderConformance):
     """Every expander."""
 
 
+@tries(EMBEDDERS)
+class TestCloxyEmbedders(EmbedderConformance):
+    @pytest.fixture
+    def settings(self, provider, tmp_path):
+        if provider.name != "fastembed":
+            return {}
+        return {"embed.model": str(tiny_embedder(tmp_path / "tiny-e5-model"))}
+
+
 @tries(INDEXES, CommitIndexProvider)
 class TestCloxyIndexes(CommitIndexConformance):
     @pytest.fixture
@@ -160,9 +176,21 @@ class TestCloxyIndexes(CommitIndexConformance):
         return {"fts5.time-limit": "60"}
 
 
+@tries(INDEXES, VectorIndexProvider)
+class TestCloxyVectorIndexes(VectorIndexConformance):
+    """Every index of vectors."""
+
+
 @tries(FUSERS)
 class TestCloxyFusers(FuserConformance):
     """Every fuser."""
+
+
+@tries(RERANKERS)
+class TestCloxyRerankers(RerankerConformance):
+    @pytest.fixture
+    def settings(self, tmp_path):
+        return {"recall.rerank_model": str(tiny_cross_encoder(tmp_path / "tiny"))}
 
 
 @tries(SIGNALS)

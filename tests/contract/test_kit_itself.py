@@ -1,5 +1,6 @@
 """The kit bites: for every test of it there is a provider that is wrong and that it finds out."""
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +8,6 @@ from xml.etree import ElementTree
 
 import pytest
 from contract import toy_plugin
-from contract.broken_providers import CASES
 from contract.toy_index import record
 
 from cloxy_core.testing import conformance
@@ -17,7 +17,11 @@ from cloxy_core.testing.conformance.surface import schema_faults
 from cloxy_hookspecs.seats import SEATS
 
 ROOT = Path(__file__).parents[2]
-BROKEN = "tests/contract/broken_providers.py"
+BROKEN = {
+    path: importlib.import_module(f"contract.{path.stem}").CASES
+    for path in sorted(Path(__file__).parent.glob("broken_*.py"))
+}
+CASES = {name: case for cases in BROKEN.values() for name, case in cases.items()}
 CLASSES = [getattr(conformance, name) for name in conformance.__all__]
 
 
@@ -25,7 +29,11 @@ CLASSES = [getattr(conformance, name) for name in conformance.__all__]
 def outcomes(tmp_path_factory):
     """Class name -> outcomes of the test that has to fail for it."""
     report = tmp_path_factory.mktemp("broken") / "report.xml"
-    wanted = [f"{BROKEN}::{name}::{test}" for name, (_class, test) in CASES.items()]
+    wanted = [
+        f"{path}::{name}::{test}"
+        for path, cases in BROKEN.items()
+        for name, (_class, test) in cases.items()
+    ]
     options = ["-p", "no:randomly", "-o", "python_classes=Broken*", f"--junitxml={report}", "-q"]
     subprocess.run(
         [sys.executable, "-m", "pytest", *options, *wanted], cwd=ROOT, capture_output=True
@@ -42,6 +50,10 @@ def outcomes(tmp_path_factory):
 def test_broken_provider_is_found_out(outcomes, name):
     assert "failure" in outcomes[name]
     assert not outcomes[name] & {"error", "skipped"}
+
+
+def test_no_two_broken_providers_have_one_name():
+    assert len(CASES) == sum(len(cases) for cases in BROKEN.values())
 
 
 def test_every_test_of_the_kit_has_a_broken_provider():

@@ -5,6 +5,7 @@ in `expected_failures`, with the reason.
 """
 
 from cloxy_core.testing.conformance.base import Conformance, CreatedConformance
+from cloxy_core.testing.conformance.embedders import EmbedderConformance
 from cloxy_core.testing.conformance.indexes import AfterIndexConformance, CommitIndexConformance
 from cloxy_core.testing.conformance.ingest import (
     ChunkerConformance,
@@ -21,8 +22,10 @@ from cloxy_core.testing.conformance.recall import (
     FuserConformance,
     SignalConformance,
 )
+from cloxy_core.testing.conformance.rerankers import RerankerConformance
 from cloxy_core.testing.conformance.sources import SourceConformance
 from cloxy_core.testing.conformance.surface import OperationConformance
+from cloxy_core.testing.conformance.vector_indexes import VectorIndexConformance
 
 __all__ = [
     "AfterIndexConformance",
@@ -31,13 +34,16 @@ __all__ = [
     "CommitIndexConformance",
     "Conformance",
     "CreatedConformance",
+    "EmbedderConformance",
     "ExpanderConformance",
     "FuserConformance",
     "MigrationConformance",
     "OperationConformance",
     "OriginConformance",
     "ParserConformance",
+    "RerankerConformance",
     "SettingConformance",
     "SignalConformance",
     "SourceConformance",
+    "VectorIndexConformance",
 ]

@@ -6,10 +6,14 @@ from pathlib import Path
 import pytest
 
 from cloxy_core.testing.corpus import CORPUS
+from cloxy_core.testing.fakes import FakeEmbedder
 from cloxy_core.testing.harness import App
 from cloxy_hookspecs import Filters, Hit, Index, IndexChange, IndexRow, Probe
 
 Ranking = Sequence[tuple[int, float]]
+
+EMBEDDER = FakeEmbedder()
+"""Makes the vectors of questions, which every index is given, and of passages."""
 
 
 def puts(rows: Sequence[IndexRow]) -> Sequence[IndexChange]:
@@ -27,7 +31,8 @@ def search(
     limit: int = 50,
 ) -> list[tuple[int, float]]:
     """Passages and scores that an index answers with, on a reader thread."""
-    probe = Probe(text, literals, filters or Filters())
+    (vector,) = EMBEDDER.embed_queries([text])
+    probe = Probe(text, literals, filters or Filters(), vector)
     found = app.read(lambda connection: index.search(connection, probe, limit))
     assert len(found.hits) <= limit
     assert all(isinstance(hit, Hit) for hit in found.hits)
