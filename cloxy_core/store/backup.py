@@ -76,7 +76,7 @@ def verify(copy: Path) -> None:
     if found != "ok" or owner != APPLICATION_ID:
         raise IntegrityError(
             f"the backup {copy.name} did not pass its check: {found}",
-            hint="the database itself may be damaged; keep the older backups",
+            hint="the database itself may be damaged: run `cloxy doctor`; keep the older backups",
         )
 
 

@@ -36,7 +36,7 @@ _ORDINARY_TABLES: Final = """
     SELECT name FROM sqlite_schema
     WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL TABLE%' ORDER BY name
 """
-_RESTORE: Final = "keep the file, and put the newest file of the backups folder in its place"
+_RESTORE: Final = "stop Cloxy and run `cloxy doctor --repair`"
 
 
 async def _look(store: StorePort, look: Callable[[Connection], list[Finding]]) -> list[Finding]:
@@ -233,7 +233,7 @@ class _Tally:
             found.append(Finding("error", f"{text}; {_RESTORE}"))
         if self.outside:
             text = f"passages {_list(self.outside)} lie outside of their memory's text"
-            found.append(Finding("error", f"{text}; run `cloxy ingest --force`"))
+            found.append(Finding("error", f"{text}; {_RESTORE}"))
         return found
 
     def summary(self, total: int) -> Finding:

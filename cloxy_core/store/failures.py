@@ -149,7 +149,7 @@ def _read_only(path: Path) -> StoreError:
 def _damaged(path: Path) -> IntegrityError:
     return IntegrityError(
         f"the database {path} is damaged",
-        hint="keep the file, and put the newest file of the backups folder in its place",
+        hint="stop Cloxy and run `cloxy doctor --repair`; it keeps the damaged file",
     )
 
 

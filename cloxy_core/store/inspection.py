@@ -94,7 +94,7 @@ def read_header(path: Path) -> Header:
     if len(first) < _HEADER_BYTES or not first.startswith(_MAGIC):
         raise IntegrityError(
             f"{path} is not an SQLite database, or its beginning is damaged",
-            hint="move it away, or put the newest file of the backups folder in its place",
+            hint="run `cloxy doctor --repair`; it keeps the file and makes a new one of the rest",
         )
     wal = path.with_name(path.name + "-wal")
     newest = _first_page_in_wal(wal) if wal.exists() else None

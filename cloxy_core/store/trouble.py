@@ -73,6 +73,6 @@ class DamagedTexts:
             f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
         )
         return (
-            f"damaged on disk and not shown: the text of memory {named}; restore a backup, "
-            "or forget them and run `cloxy ingest --force`.",
+            f"damaged on disk and not shown: the text of memory {named}; stop Cloxy and "
+            "run `cloxy doctor --repair`, which gets it back or says that it cannot.",
         )

@@ -80,7 +80,7 @@ def test_damaged_pages_are_found(tmp_path):
     path.write_bytes(data)
     findings = run_both(tmp_path)
     assert errors(findings)
-    assert all("backups" in message for message in errors(findings))
+    assert all("cloxy doctor" in message for message in errors(findings))
 
 
 def test_runs_go_on_where_the_last_one_stopped_and_come_round(tmp_path):

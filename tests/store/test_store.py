@@ -20,6 +20,7 @@ from store_kit import (
 
 from cloxy_core.store import connections
 from cloxy_core.store.connections import driver_connection
+from cloxy_core.store.core_migrations import CORE_MIGRATIONS
 from cloxy_core.store.facts import StoreLimits
 from cloxy_core.store.failures import QueryTimeLimit
 from cloxy_core.store.library import driver
@@ -121,7 +122,7 @@ def test_every_connection_has_the_settings(tmp_path):
         "trusted_schema": 0,
         "cell_size_check": 1,
         "application_id": connections.APPLICATION_ID,
-        "user_version": 1,
+        "user_version": len(CORE_MIGRATIONS),
     }
     assert both.items() <= writer.items()
     assert both.items() <= reader.items()

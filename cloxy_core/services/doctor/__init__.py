@@ -1,0 +1,1 @@
+"""Finding and mending what is wrong with a data directory."""
