@@ -34,6 +34,7 @@ from cloxy_core.kernel.logging import logging_to
 from cloxy_core.kernel.settings import Settings
 from cloxy_core.runtime.clock import SystemClock
 from cloxy_core.runtime.lock import DataDirectoryLock, LockHolder
+from cloxy_core.runtime.memory import keep_less_memory
 from cloxy_core.runtime.paths import DataDirectory, private_umask
 from cloxy_core.runtime.workers import take_short_turns
 from cloxy_core.services.health import HealthService, ServerFacts
@@ -42,7 +43,7 @@ from cloxy_core.surfaces.http.app import create_app
 from cloxy_core.surfaces.http.boundary_policy import BoundaryPolicy
 from cloxy_core.surfaces.http.exposure import check_exposure
 from cloxy_core.surfaces.http.server import server_config
-from cloxy_hookspecs import ConfigError
+from cloxy_hookspecs import CloxyError, ConfigError
 
 BACKLOG = 512
 SHUTDOWN_SECONDS = 3
@@ -90,6 +91,7 @@ def serve(
     """
     private_umask()
     take_short_turns()
+    keep_less_memory()
     given = {"server.host": host or "", "server.port": "" if port is None else str(port)}
     settings = load_settings(os.environ if environ is None else environ, given)
     check_exposure(settings[HOST], settings[API_KEY])
@@ -184,17 +186,21 @@ def _run(
         engine.store,
         engine.memories,
         engine.ingest,
+        engine.embedding,
+        engine.indexing,
         engine.checks,
         engine.clock,
         facts,
         engine.problems(),
     )
 
+    refusals: list[CloxyError] = []
+
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        await engine.start()
-        _greet(policy, engine)
         try:
+            await _start(engine, refusals)
+            _greet(policy, engine)
             yield
         finally:
             await engine.close()
@@ -203,8 +209,24 @@ def _run(
     config = server_config(app, policy)
     config.timeout_graceful_shutdown = SHUTDOWN_SECONDS
     server = _Server(config)
-    asyncio.run(_serve(server, listening))
+    try:
+        asyncio.run(_serve(server, listening))
+    except SystemExit:
+        # The web server's way to end when the start failed; it says nothing on the terminal.
+        if not refusals:
+            raise
+    if refusals:
+        raise refusals[0]
     return 0 if server.started else 1
+
+
+async def _start(engine: Engine, refusals: list[CloxyError]) -> None:
+    """Start the engine, and keep the reason if it refuses."""
+    try:
+        await engine.start()
+    except CloxyError as error:
+        refusals.append(error)
+        raise
 
 
 class _Server(uvicorn.Server):

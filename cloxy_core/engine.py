@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
-from cloxy_core.core_settings import WATCH, WATCH_EVENTS, WATCH_INTERVAL, WATCH_SWEEP
+from cloxy_core.core_settings import RERANK, WATCH, WATCH_EVENTS, WATCH_INTERVAL, WATCH_SWEEP
 from cloxy_core.kernel.context import HostParts
 from cloxy_core.kernel.host import PluginHost
 from cloxy_core.kernel.lifespan import Lifespan
@@ -17,14 +18,21 @@ from cloxy_core.runtime.lock import DataDirectoryLock
 from cloxy_core.runtime.paths import DataDirectory
 from cloxy_core.runtime.workers import Workers
 from cloxy_core.services.dates import Dates
+from cloxy_core.services.doctor.forgotten import refuse_held_back
+from cloxy_core.services.embedding.choosing import choose_embedder
+from cloxy_core.services.embedding.service import EmbeddingService
 from cloxy_core.services.health import Checks
 from cloxy_core.services.indexing import AfterChannel, Channel, CommitChannel, Indexing
 from cloxy_core.services.ingest.reading import Reader
 from cloxy_core.services.ingest.service import IngestService
 from cloxy_core.services.ingest.watcher import Watcher
 from cloxy_core.services.projects import ProjectResolver
+from cloxy_core.services.recall.meaning import Asking
 from cloxy_core.services.recall.ranking import ActiveSignal
+from cloxy_core.services.recall.reranking import Reranking
 from cloxy_core.services.recall.service import RecallService
+from cloxy_core.services.vector_check import VectorIdsCheck
+from cloxy_core.services.vector_feed import VectorChannel
 from cloxy_core.services.write.batch import Feed
 from cloxy_core.services.write.forgetting import Forgetter
 from cloxy_core.services.write.notes import NoteWriter
@@ -39,6 +47,7 @@ from cloxy_hookspecs import (
     CloxyError,
     CommitIndexProvider,
     DateReader,
+    IndexProvider,
     Ingestor,
     MemoryReader,
     MemoryWriter,
@@ -46,6 +55,7 @@ from cloxy_hookspecs import (
     PluginContractError,
     PluginError,
     Recaller,
+    VectorIndexProvider,
 )
 from cloxy_hookspecs.seats import (
     CHECKS,
@@ -57,6 +67,7 @@ from cloxy_hookspecs.seats import (
     OPERATIONS,
     ORIGINS,
     PARSERS,
+    RERANKERS,
     SEATS,
     SIGNALS,
     SOURCES,
@@ -110,19 +121,23 @@ class Engine:
         self.chunkers = dict(self.lifespan.create_all(chunkers))
         self.policies = {policy.name: policy for policy in self._registry.all(ORIGINS)}
         self.indexing = Indexing(self._channels(), self.store, self.clock)
+        self.embedding = self._embedding()
         self.tombstones = Tombstones(paths.data / TOMBSTONE_KEY)
         self.memories = self._memories()
+        self.reranking = self._reranking()
         self.recaller = self._recaller()
         self.ingest = self._ingest()
         self._offer_ports()
         self.operations = self._operations()
-        checks = self._registry.all(CHECKS)
-        self.checks = Checks(dict(self.lifespan.create_all(checks)), log)
+        checks = dict(self.lifespan.create_all(self._registry.all(CHECKS)))
+        vectors = VectorIdsCheck(self.store, self.indexing.feeds, self.indexing.drain)
+        self.checks = Checks({**checks, "vector-ids": vectors}, log)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Finish what a crash left, then begin to watch, to check and to tidy up."""
         await self.ingest.restore()
+        await self.embedding.settle()
         await self.indexing.catch_up()
         settings = self.host.settings
         if settings[WATCH]:
@@ -134,6 +149,10 @@ class Engine:
                 use_events=settings[WATCH_EVENTS],
             )
             self._run("watcher", watcher.run)
+        self._run("vector index", self.indexing.run)
+        self._run("embedder", self.embedding.run)
+        if self.reranking.always:
+            self._run("reranker", self.reranking.warm)
         self._run("checks", self.checks.run_forever)
         self._run("checkpoints", self._checkpoint_when_idle)
 
@@ -144,6 +163,7 @@ class Engine:
         for task in self._tasks:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+        await self.embedding.close()
         await self.lifespan.aclose()
         await self.store.close()
         await self.workers.close()
@@ -191,12 +211,30 @@ class Engine:
         for record in self._registry.keyed(INDEXES).values():
             # One that cannot be made is noted, and the others answer without it.
             with contextlib.suppress(PluginError):
-                channels.append(
-                    CommitChannel(record, self.lifespan.create(record))
-                    if isinstance(record, CommitIndexProvider)
-                    else AfterChannel(record, self.lifespan.create(record))
-                )
+                channels.append(self._channel(record))
         return channels
+
+    def _channel(self, record: IndexProvider | VectorIndexProvider) -> Channel:
+        if isinstance(record, CommitIndexProvider):
+            return CommitChannel(record, self.lifespan.create(record))
+        if isinstance(record, VectorIndexProvider):
+            return VectorChannel(record, self.lifespan.create(record))
+        return AfterChannel(record, self.lifespan.create(record))
+
+    def _embedding(self) -> EmbeddingService:
+        settings = self.host.settings
+        service = EmbeddingService(
+            choose_embedder(self._registry, settings, self.lifespan),
+            settings,
+            self.store,
+            self.indexing,
+            self.workers,
+            self.clock,
+            log,
+        )
+        service.has_room = self._has_room
+        self.indexing.needs = service
+        return service
 
     def _memories(self) -> MemoryService:
         notes = NoteWriter(
@@ -219,7 +257,14 @@ class Engine:
             self.indexing.channels,
             self.lifespan.create(fuser),
             signals,
+            Asking(self.embedding, self.indexing.trouble),
+            self.reranking,
         )
+
+    def _reranking(self) -> Reranking:
+        record = self._registry.optional(RERANKERS)
+        make = None if record is None else partial(self.lifespan.create, record)
+        return Reranking(make, self.workers, log, always=self.host.settings[RERANK])
 
     def _ingest(self) -> IngestService:
         parser_records = self._registry.all(PARSERS)
@@ -250,8 +295,17 @@ class Engine:
             self.clock,
             log,
         )
-        service.has_room = self._has_room
+        service.has_room = self._may_read
         return service
+
+    async def _may_read(self) -> str | None:
+        """Why no session log may be read, or None.
+
+        Raises:
+            StoreError: a repair holds them back.
+        """
+        refuse_held_back(self.paths.data)
+        return await self._has_room()
 
     async def _has_room(self) -> str | None:
         """Why no more session logs may be taken in, or None."""

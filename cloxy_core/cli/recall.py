@@ -31,6 +31,11 @@ NOTHING = "Nothing relevant was found."
 )
 @click.option("--source", help="Only sources whose label begins with this.")
 @click.option("--role", help="Only turns of this role: user, assistant, summary or note.")
+@click.option(
+    "--rerank/--no-rerank",
+    default=None,
+    help="Whether a reranker reads the best again; by default as the server is set.",
+)
 @click.option("--all", "everything", is_flag=True, help="Include what sub-agents said.")
 @click.option("--full", is_flag=True, help="Show whole memories instead of 600 characters.")
 @click.option("--why", is_flag=True, help="Show what each score is made of.")
@@ -44,6 +49,7 @@ def recall(
     mode: str | None,
     source: str | None,
     role: str | None,
+    rerank: bool | None,
     everything: bool,
     full: bool,
     why: bool,
@@ -63,6 +69,7 @@ def recall(
         "mode": mode,
         "source": source,
         "role": role,
+        "rerank": rerank,
         "subagents": everything or None,
     }
     body: dict[str, object] = {"query": question, "top_k": top_k, "tz": reader_zone(os.environ)}
@@ -151,7 +158,15 @@ def _best_passage(hit: Mapping[str, object], body: str) -> tuple[int, int] | Non
 def _explain(hit: Mapping[str, object]) -> None:
     facts: list[tuple[str, object]] = [
         (name.replace("_", " "), hit[name])
-        for name in ("keyword_rank", "similarity", "recency", "source", "session_id", "uid")
+        for name in (
+            "keyword_rank",
+            "similarity",
+            "rerank_score",
+            "recency",
+            "source",
+            "session_id",
+            "uid",
+        )
         if hit.get(name) is not None
     ]
     for passage in fields.records(hit, "passages"):

@@ -14,6 +14,7 @@ def status_lines(report: StatusReport) -> Iterator[str]:
     yield from output.table(
         [
             *_memory_rows(report.stats, report.health),
+            *_meaning_rows(fields.record(report.health, "embedding")),
             *_watcher_rows(report.ingest, report.health),
             *_store_rows(report.health, report.stats),
         ]
@@ -55,6 +56,29 @@ def _memory_rows(
     redactions = fields.record(stats, "redactions")
     if "redactions" in stats:
         yield "redacted", _counts(redactions) if redactions else "no secrets so far"
+
+
+def _meaning_rows(embedding: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """How far the vectors are, and the model that makes them."""
+    if not embedding:
+        return
+    model, reason = fields.text(embedding, "model"), fields.text(embedding, "reason")
+    state = fields.text(embedding, "state") or "unknown"
+    yield "meaning", ": ".join(part for part in (state, reason or model) if part)
+    if not model:
+        return
+    if reason:
+        yield "embed model", model
+    done, backlog = fields.count(embedding, "embedded"), fields.count(embedding, "backlog")
+    parts = [f"{done:,} passages embedded", f"{backlog:,} to go"]
+    rate, eta = fields.number(embedding, "rate_per_second"), fields.number(embedding, "eta_seconds")
+    if backlog and rate:
+        parts.append(f"{rate:.1f} a second")
+    if backlog and eta is not None:
+        parts.append(f"about {fields.duration(eta)} left")
+    if fields.count(embedding, "failed"):
+        parts.append(f"{fields.count(embedding, 'failed'):,} set aside")
+    yield "vectors", ", ".join(parts)
 
 
 def _watcher_rows(

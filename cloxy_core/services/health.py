@@ -2,11 +2,15 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from logging import Logger
 
 from cloxy_core import __version__
+from cloxy_core.runtime.memory import give_back_memory
+from cloxy_core.services.embedding.service import EmbeddingService
+from cloxy_core.services.embedding.status import EmbeddingStatus
+from cloxy_core.services.indexing import Indexing
 from cloxy_core.store.engine import Store
 from cloxy_core.store.facts import StoreFacts
 from cloxy_hookspecs import (
@@ -63,6 +67,8 @@ class Checks:
                 if finding.severity != "ok":
                     self._log.warning("check %s: %s", name, finding.message)
             self._found[name] = found
+        # A look at every page of a great database leaves much behind.
+        give_back_memory()
 
     def results(self) -> list[dict[str, str]]:
         """All findings; what has not been looked at yet says so."""
@@ -90,6 +96,8 @@ class HealthService:
         store: Store,
         memories: MemoryReader,
         ingest: Ingestor,
+        embedding: EmbeddingService,
+        indexing: Indexing,
         checks: Checks,
         clock: Clock,
         server: ServerFacts,
@@ -98,6 +106,8 @@ class HealthService:
         self._store = store
         self._memories = memories
         self._ingest = ingest
+        self._embedding = embedding
+        self._indexing = indexing
         self._checks = checks
         self._clock = clock
         self._server = server
@@ -108,14 +118,18 @@ class HealthService:
         """How the server is; `status` is OK unless something is broken."""
         cause: str | None = None
         total: int | None = None
+        embedding: EmbeddingStatus | None = None
+        vectors = 0
         try:
             total = await self._memories.total()
+            embedding = await self._embedding.status()
+            vectors = await self._indexing.vectors()
         except CloxyError as error:
             cause = str(error)
         watch = await self._ingest.status()
         facts = self._store.facts()
         if cause is None and not self._checks.healthy():
-            cause = "a check found damage; see checks"
+            cause = "a check found damage; see checks, and run `cloxy doctor`"
         return {
             "status": "OK" if cause is None else "ERROR",
             "cause": cause,
@@ -125,8 +139,9 @@ class HealthService:
             "uptime": (self._clock.now_ms() - self._began) // 1000,
             "cache_size": 0,
             "memories": total,
-            "vector_index_size": 0,
-            "embed_model": "",
+            "vector_index_size": vectors,
+            "embed_model": self._embedding.model,
+            "embedding": None if embedding is None else asdict(embedding),
             "auth": "enabled" if self._server.has_key else "disabled",
             "host": self._server.host,
             "port": self._server.port,
@@ -139,9 +154,23 @@ class HealthService:
             },
             "store": _store(facts),
             "checks": self._checks.results(),
-            "warnings": [*self._notes, *facts.warnings, *watch.warnings],
+            "warnings": [
+                *self._notes,
+                *facts.warnings,
+                *watch.warnings,
+                *_embedding_warnings(embedding),
+                *self._indexing.failures(),
+            ],
             "timestamp": self._clock.now().isoformat(),
         }
+
+
+def _embedding_warnings(status: EmbeddingStatus | None) -> Sequence[str]:
+    """What somebody should do something about; a pause or a model that loads passes by itself."""
+    if status is None or status.reason is None:
+        return ()
+    told = status.state in ("failed", "ready") or (status.state == "off" and status.provider)
+    return (f"meaning: {status.reason}",) if told else ()
 
 
 def _store(facts: StoreFacts) -> dict[str, object]:

@@ -58,14 +58,27 @@ def test_no_test_cache_or_data_is_shipped(wheel):
     odd = [
         name
         for name in wheel
-        if not name.endswith((".py", "/py.typed", ".tmpl", ".json", ".txt"))
+        if not name.endswith((".py", "/py.typed", ".tmpl", ".json", ".jsonl", ".txt"))
         and ".dist-info/" not in name
+        and not name.startswith("cloxy_plugins/minilm/data/")
     ]
     assert odd == []
     names = [name.rpartition("/")[2] for name in wheel]
     assert not [
         name for name in names if name.startswith(("test_", "conftest")) and "tmpl" not in name
     ]
+
+
+def test_the_model_is_shipped_whole_with_its_licence(wheel):
+    data = "cloxy_plugins/minilm/data/"
+    shipped = {name.removeprefix(data) for name in wheel if name.startswith(data)}
+    assert shipped == {"model.onnx", "tokenizer.json", "manifest.json", "LICENSE", "PROVENANCE.md"}
+
+
+def test_sessions_of_the_demonstration_are_shipped(wheel):
+    names = [name for name in wheel if name.startswith("cloxy_core/demo/logs/")]
+    assert len(names) == 8
+    assert all(name.endswith(".jsonl") for name in names)
 
 
 def test_templates_are_shipped(wheel):

@@ -1,0 +1,1 @@
+"""The product on a few invented sessions, for those who have none yet: `cloxy demo`."""
