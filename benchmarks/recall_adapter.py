@@ -1,11 +1,15 @@
-"""Drives the recall yardstick through the product: its store, its writer, its recall service.
+"""Drives the recall yardstick through the product as it is installed, in its default configuration.
 
 The yardstick hands over items (id, text, ts, session, role, source) and asks for the ids of the
 best ones. Items become messages of transcripts and go through the ordinary writer into a real
-database in a temporary directory; questions go to the port that every door asks.
+database in a temporary directory; the ordinary embedder fills in their vectors; questions go to
+the port that every door asks.
+
+`CLOXY_*` variables change the configuration, for example `CLOXY_EMBED_PROVIDER=none`.
 """
 
 import asyncio
+import os
 import tempfile
 import time
 from collections import defaultdict
@@ -14,41 +18,30 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from cloxy_core.runtime.clock import SystemClock
+from cloxy_core.app import open_host
+from cloxy_core.core_settings import load_settings
+from cloxy_core.engine import Engine
 from cloxy_core.runtime.paths import DataDirectory
-from cloxy_core.runtime.workers import Workers
-from cloxy_core.services.indexing import CommitChannel, Indexing
-from cloxy_core.services.recall.ranking import ActiveSignal
-from cloxy_core.services.recall.service import RecallService
 from cloxy_core.services.write.batch import Cursor, Feed, FileBatch
-from cloxy_core.services.write.tombstones import Tombstones
 from cloxy_core.services.write.transcripts import TranscriptWriter
-from cloxy_core.store.core_migrations import CORE_MIGRATIONS
-from cloxy_core.store.engine import Store
 from cloxy_hookspecs import InputError, Message, OriginPolicy, Query, SessionFacts
 from cloxy_hookspecs.tables import passages
-from cloxy_plugins.chunking.messages import MessageChunker
-from cloxy_plugins.expansion import plugin as expansion
-from cloxy_plugins.fts5 import plugin as fts5
-from cloxy_plugins.fts5.index import KeywordIndex
-from cloxy_plugins.ranking import plugin as ranking
 
 POLICY = OriginPolicy(
     name="transcript", kind="episodic", tier="working", immutable=True, deduplicates=False
 )
 ASSISTANTS = {"agent", "assistant"}
 PEOPLE = {"user"}
-TIME_LIMIT_SECONDS = 5.0
-"""Generous, so that a busy machine does not change the figures."""
+TIME_LIMIT_SECONDS = "5"
+"""Of a keyword search; generous, so that a busy machine does not change the figures."""
 
 
 class Adapter:
     """The yardstick's three calls."""
 
-    def __init__(self, fuser: str = "weighted"):
+    def __init__(self):
         self._runner = asyncio.Runner()
-        self._fuser = fuser
-        self._store = None
+        self._engine = None
         self._temporary = None
 
     def reset(self):
@@ -66,7 +59,7 @@ class Adapter:
         present = int((time.time() if now is None else now) * 1000)
         question = Query(text=query, top_k=k, now=present, zone=UTC, group="passage")
         try:
-            answer = self._runner.run(self._recaller.recall(question))
+            answer = self._runner.run(self._engine.recaller.recall(question))
         except InputError:
             return []
         return [item for hit in answer.hits for item in self._items(hit)]
@@ -82,47 +75,56 @@ class Adapter:
 
     def close(self):
         """Remove the store."""
-        if self._store is not None:
-            self._runner.run(self._store.close())
-            self._workers.close_blocking()
+        if self._engine is not None:
+            self._runner.run(self._engine.close())
             self._temporary.cleanup()
-            self._store = None
+            self._engine = None
 
     async def _open(self, folder):
-        clock = SystemClock()
-        self._workers = Workers()
-        migrations = [*CORE_MIGRATIONS, *fts5.cloxy_migrations()]
-        self._store = Store.open(
-            DataDirectory.open(folder / "data"), clock, self._workers, migrations
-        )
-        record = next(iter(fts5.cloxy_indexes()))
-        channels = [CommitChannel(record, KeywordIndex(self._store, TIME_LIMIT_SECONDS))]
-        self._writer = TranscriptWriter(
-            Indexing(channels, self._store, clock), Tombstones(folder / "key"), clock
-        )
-        self._recaller = RecallService(
-            self._store,
-            [item.create(None) for item in expansion.cloxy_expanders()],
-            channels,
-            next(f.create(None) for f in ranking.cloxy_fusers() if f.name == self._fuser),
-            [ActiveSignal(item, item.create(None)) for item in ranking.cloxy_signals()],
-        )
+        environment = {
+            **os.environ,
+            "CLOXY_DATA_DIR": str(folder / "data"),
+            "CLOXY_WATCH": "0",
+            "CLOXY_FTS5_TIME_LIMIT": TIME_LIMIT_SECONDS,
+        }
+        host = open_host(load_settings(environment))
+        self._engine = Engine(host, DataDirectory.open(folder / "data"))
+        await self._engine.start()
+        engine = self._engine
+        self._writer = TranscriptWriter(engine.indexing, engine.tombstones, engine.clock)
         self._uids = {}
+
+    async def _filled(self):
+        """Wait until every item has its vector, and the index has them all."""
+        engine = self._engine
+        if engine.embedding.info is None:
+            return
+        engine.embedding.wake()
+        while True:
+            status = await engine.embedding.status()
+            if status.state == "failed":
+                raise SystemExit(f"the embedder failed: {status.reason}")
+            vectors = await engine.indexing.vectors()
+            if not status.backlog and engine.indexing.ready("dense") and vectors == status.embedded:
+                return
+            await asyncio.sleep(0.05)
 
     async def _write(self, items):
         sessions = defaultdict(list)
         for item in items:
             sessions[item["session"]].append(item)
-        feed = Feed("bench", "bench", "bench", POLICY, MessageChunker())
+        store, chunker = self._engine.store, self._engine.chunkers["messages"]
+        feed = Feed("bench", "bench", "bench", POLICY, chunker)
         for group in _batched(list(sessions.items()), 50):
             batches = [_batch(feed, key, rows) for key, rows in group]
-            await self._store.write(lambda connection, b=batches: self._writer.apply(connection, b))
+            await store.write(lambda connection, b=batches: self._writer.apply(connection, b))
         self._copies = defaultdict(list)
         for item in items:
             self._copies[item["text"]].append((item["session"], item["id"]))
-        self._uids = await self._store.read(
+        self._uids = await store.read(
             lambda c: dict(c.execute(select(passages.c.id, passages.c.message_uid)).all())
         )
+        await self._filled()
 
 
 def _batched(rows, size):
