@@ -23,7 +23,7 @@ from cloxy_hookspecs import (
     MemoryReader,
 )
 
-FIRST_CHECK_SECONDS = 20.0
+FIRST_CHECK_SECONDS = 120.0
 CHECK_SECONDS = 6 * 3600.0
 UNCHECKED = "unchecked"
 

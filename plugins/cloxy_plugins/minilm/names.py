@@ -16,7 +16,7 @@ READ_CHARACTERS: Final = 16 * TOKENS
 """Characters of a text that are split into tokens: usually four or five make one."""
 
 WEIGHT: Final = 0.3
-FLOOR: Final = 0.15
+FLOOR: Final = 0.25
 SURE: Final = 0.45
 BATCH: Final = 16
 """Vectors a commit; the model itself is given one text at a time."""
