@@ -257,7 +257,7 @@ class Engine:
             self.indexing.channels,
             self.lifespan.create(fuser),
             signals,
-            Asking(self.embedding, self.indexing.trouble),
+            Asking(self.embedding, self.indexing.trouble, self.indexing.failed),
             self.reranking,
         )
 

@@ -9,9 +9,11 @@ from cloxy_core.runtime.clock import SystemClock
 from cloxy_core.runtime.lock import DataDirectoryLock, LockHolder
 from cloxy_core.runtime.paths import DataDirectory
 from cloxy_core.services.doctor.building import Recovery
+from cloxy_core.services.doctor.buried import KEY_PROBLEM
 from cloxy_core.services.doctor.directory import remove_left
 from cloxy_core.services.doctor.examination import examine
 from cloxy_core.services.doctor.findings import Report, Tell, counted
+from cloxy_core.services.doctor.forgotten import HOLD, hold_ingest
 from cloxy_core.services.doctor.parts import migrations_of
 from cloxy_core.services.doctor.quarantine import Quarantine
 from cloxy_core.services.doctor.recovery import (
@@ -91,6 +93,10 @@ async def _round(
     DataDirectory.open(paths.data)
     if report.has("open-to-others"):
         work.done.append("took the rights of others away")
+    if report.has(KEY_PROBLEM):
+        # Before anything is read again: without the key nothing is recognised as forgotten.
+        hold_ingest(paths.data)
+        work.done.append(f"session logs are not read until you remove {paths.data / HOLD}")
     recovery = _recover(host, paths, quarantine, report, work, tell)
     if report.has("left-files"):
         work.done.append(f"removed {counted(remove_left(paths.data), 'temporary file')}")
@@ -123,8 +129,13 @@ def _recover(
     if report.has("database-index") and not damaged:
         quarantine.keep_database(paths.database, copy=True)
         tell("making indexes anew")
-        damaged = not make_indexes_anew(paths.database)
-        if not damaged:
+        damaged = not make_indexes_anew(paths.database, SystemClock().now_ms())
+        if damaged:
+            work.warnings.append(
+                "indexes could not be made anew from their tables, which may have lost rows; "
+                "of those only what session logs still hold comes back"
+            )
+        else:
             work.done.append("made the ordinary indexes anew")
     if not damaged:
         return None

@@ -37,10 +37,13 @@ class WorkerPlan:
     Attributes:
         threads: threads that take jobs.
         queue: jobs that may wait; urgent ones may fill the same number again.
+        linger: most seconds that a shutdown waits for its threads; a model that is being fetched
+            or loaded is not worth waiting for.
     """
 
     threads: int
     queue: int
+    linger: float = SHUTDOWN_SECONDS
 
 
 DEFAULT_PLANS: Final[Mapping[str, WorkerPlan]] = MappingProxyType(
@@ -48,8 +51,8 @@ DEFAULT_PLANS: Final[Mapping[str, WorkerPlan]] = MappingProxyType(
         "writer": WorkerPlan(threads=1, queue=256),
         "readers": WorkerPlan(threads=4, queue=256),
         "io": WorkerPlan(threads=2, queue=1024),
-        "model": WorkerPlan(threads=1, queue=64),
-        "reranker": WorkerPlan(threads=1, queue=64),
+        "model": WorkerPlan(threads=1, queue=64, linger=1.0),
+        "reranker": WorkerPlan(threads=1, queue=64, linger=1.0),
     }
 )
 
@@ -144,6 +147,7 @@ class _Pool:
             self._ready.notify_all()
 
     def join(self, deadline: float) -> bool:
+        deadline = min(deadline, time.monotonic() + self._plan.linger)
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         with self._ready:

@@ -117,6 +117,12 @@ class Indexing:
         indexes = [feed.channel.index for feed in self._vectors]
         return await self._store.read(lambda c: sum(index.count(c) for index in indexes))
 
+    def failed(self, channel: str, error: BaseException) -> None:
+        """Have the index of vectors of a channel built anew: it failed while it searched."""
+        for feed in self._vectors:
+            if feed.channel.record.channel == channel:
+                feed.fail(error)
+
     def failures(self) -> Sequence[str]:
         """Why indexes of vectors cannot answer, in words, but for being built."""
         return [feed.trouble for feed in self._vectors if feed.trouble and feed.failed.is_set()]
@@ -254,9 +260,13 @@ class Indexing:
         for channel in self._after:
             async with self._feeding:
                 await self._rebuild_after(channel)
+        await self.renew()
+        return await self.counts()
+
+    async def renew(self) -> None:
+        """Build the indexes of vectors anew, since another space counts."""
         for feed in self._vectors:
             await self._build(feed)
-        return await self.counts()
 
     def _clear(self, connection: Connection) -> None:
         for channel in self._commit:

@@ -20,6 +20,17 @@ DELETE = "delete"
 VECTOR = "vector"
 """A passage whose vector changed, and nothing else: not the business of indexes of text."""
 
+# There may be an entry for every passage, as `reembed` leaves them.
+_MISSING_AHEAD = """
+    SELECT DISTINCT o.passage_id FROM index_outbox o
+    JOIN passages p ON p.id = o.passage_id
+    JOIN memories m ON m.id = p.memory_id AND m.state = 'active'
+    WHERE o.seq > ? AND NOT EXISTS (
+        SELECT 1 FROM embeddings e
+        WHERE e.passage_id = p.id AND e.text_hash = p.text_hash
+            AND e.space_id = (SELECT id FROM embedding_spaces WHERE active))
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Fed:
@@ -89,11 +100,7 @@ def feed_vectors(connection: Connection, index: VectorIndex, position: int) -> F
 
 def missing_ahead(connection: Connection, position: int) -> Sequence[int]:
     """Passages without a vector, of those with entries behind a number."""
-    missing: list[int] = []
-    while entries := _entries(connection, position):
-        position = entries[-1][0]
-        missing += vector_changes(connection, [entry[1] for entry in entries]).missing
-    return missing
+    return list(connection.exec_driver_sql(_MISSING_AHEAD, (position,)).scalars())
 
 
 def all_rows(connection: Connection) -> Iterator[IndexRow]:

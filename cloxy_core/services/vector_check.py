@@ -59,10 +59,10 @@ class VectorIdsCheck:
     async def _differences(self, feed: VectorFeed) -> tuple[set[int], set[int], int]:
         """Passages that the index lacks, those that it should not have, and how many it has."""
         await self._drain()
-        stored = await self._store.read(_stored)
-        held = set(feed.channel.index.ids())
-        return stored - held, held - stored, len(held)
 
+        def compare(connection: Connection) -> tuple[set[int], set[int], int]:
+            stored = set(connection.exec_driver_sql(_STORED).scalars())
+            held = set(feed.channel.index.ids())
+            return stored - held, held - stored, len(held)
 
-def _stored(connection: Connection) -> set[int]:
-    return set(connection.exec_driver_sql(_STORED).scalars())
+        return await self._store.read(compare)

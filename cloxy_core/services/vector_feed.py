@@ -16,7 +16,7 @@ from cloxy_core.runtime.memory import give_back_memory
 from cloxy_core.services.outbox import feed_vectors, is_lost, missing_ahead
 from cloxy_core.services.vector_rows import all_vector_rows
 from cloxy_core.store.sequence import last_id
-from cloxy_hookspecs import CloxyError, StorePort, VectorIndex, VectorIndexProvider
+from cloxy_hookspecs import StoreError, StorePort, VectorIndex, VectorIndexProvider
 from cloxy_hookspecs.tables import index_outbox
 
 BUILDING = "the index of meaning is still being built"
@@ -85,7 +85,7 @@ class VectorFeed:
                 self._applied = fed.sequence
                 applied += fed.count
                 missing += fed.missing
-        except CloxyError:
+        except StoreError:
             # The store is busy or away; the entries stay, and come with the next ones.
             return applied, missing
         except Exception as error:
@@ -116,7 +116,7 @@ class VectorFeed:
         self.ready, self.trouble = True, None
         self.failed.clear()
 
-    def fail(self, error: Exception) -> None:
+    def fail(self, error: BaseException) -> None:
         """Note that it cannot answer until it has been built anew."""
         if self.failed.is_set():
             return

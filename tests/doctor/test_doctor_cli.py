@@ -173,6 +173,34 @@ def test_loose_modes_and_left_files(patient):
     assert doctor(patient).returncode == 0
 
 
+def test_files_of_a_person_are_not_taken_for_left_ones(patient):
+    own = [
+        patient.data / "doctor-report.txt",
+        patient.data / "doctor-2019-notes" / "page.md",
+        patient.data / "config.toml.new",
+        patient.data / "photos.partial",
+    ]
+    for path in own:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        path.write_text("mine")
+        path.chmod(0o600)
+    done = doctor(patient, "--repair")
+    assert done.returncode == 0, done.stdout
+    assert "nothing to mend" in done.stdout.decode()
+    assert all(path.read_text() == "mine" for path in own)
+
+
+def test_a_database_that_somebody_took_away_is_missed(patient):
+    copy = patient.back_up()
+    patient.sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    for path in patient.data.glob("memory.db*"):
+        path.unlink()
+    done = doctor(patient)
+    assert done.returncode == 1
+    assert str(copy) in done.stdout.decode()
+    assert not patient.database.exists()
+
+
 def test_killed_while_it_looks_nothing_is_harmed(patient):
     before = patient.database.read_bytes()
     child = subprocess.Popen(

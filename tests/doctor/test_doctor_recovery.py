@@ -261,3 +261,21 @@ def test_any_damage_ends_well(patient, seed):
     if not (patient.data / "ingest.hold").exists():
         assert set(found.values()) | set(texts.splitlines()) >= set(whole.values())
     patient.all_is_well(in_order=not texts)
+
+
+def test_a_damaged_list_of_free_pages_is_found_and_made_anew(patient):
+    with patient.server() as server:
+        server.forget_source("convo:s2")
+    whole = patient.messages()
+    patient.sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    first = int.from_bytes(patient.database.read_bytes()[32:36], "big")
+    assert first
+
+    def change(data):
+        data[(first - 1) * PAGE : first * PAGE] = b"\xff" * PAGE
+
+    patient.harm(change)
+    report = patient.examine()
+    assert names(report) == ["database-damaged"]
+    assert any("free" in words for p in report.problems for words in p.details)
+    recovered(patient, whole=whole)

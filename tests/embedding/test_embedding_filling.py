@@ -447,3 +447,57 @@ def test_on_a_disk_that_is_full_it_waits_and_goes_on_by_itself(small_disk, is_ne
         ballast.unlink()
         place.settled()
         place.check()
+
+
+async def set_aside(place):
+    return (await place.embedding.status()).failed == 1
+
+
+async def waits_alone(place):
+    status = await place.embedding.status()
+    return (status.backlog, status.failed, status.reason) == (1, 0, None)
+
+
+def test_what_was_set_aside_and_is_edited_gets_its_vector(place):
+    place.start()
+    records = turns(5)
+    records[2] = said(f"{REFUSED} words", "s1-turn-2")
+    path = log_file(place)
+    path.write_bytes(lines(*records))
+    place.ingest()
+    place.until(lambda: set_aside(place))
+    records[2] = said("edited words", "s1-turn-2")
+    path.write_bytes(lines(*records))
+    place.ingest()
+    place.until(lambda: len(place.shelf.rows) == 5)
+    assert place.settled().failed == 0
+    place.check()
+
+
+def test_what_was_set_aside_and_is_forgotten_is_not_counted(place):
+    place.start()
+    (bad,) = place.remember(f"{REFUSED} words")
+    place.until(lambda: set_aside(place))
+    place.forget(bad)
+    place.words.gate.clear()
+    place.remember("a good one")
+    place.until(lambda: waits_alone(place))
+    place.words.gate.set()
+    place.settled()
+
+
+def test_a_text_that_is_edited_to_one_that_is_set_aside_leaves_no_vector(place):
+    place.start()
+    records = turns(5)
+    path = log_file(place)
+    path.write_bytes(lines(*records))
+    place.ingest()
+    place.settled()
+    records[2] = said(f"{REFUSED} words", "s1-turn-2")
+    path.write_bytes(lines(*records))
+    place.ingest()
+    place.until(lambda: set_aside(place))
+    status = place.status()
+    assert (status.embedded, status.failed, status.backlog) == (4, 1, 0)
+    assert len(place.vectors()) == 4
+    place.check_index()

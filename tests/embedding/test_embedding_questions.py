@@ -202,6 +202,17 @@ def test_too_many_questions_are_not_answered_and_harm_nothing(place, caplog):
     assert "the embedding failed" not in caplog.text
 
 
+def test_a_question_does_not_wait_for_a_model_that_is_stuck(place, monkeypatch):
+    loaded(place)
+    monkeypatch.setattr(service, "ANSWER_SECONDS", 0.01)
+    place.words.gate.clear()
+    assert ask(place, "while it is stuck") is None
+    assert place.embedding.trouble() is None
+    place.words.gate.set()
+    monkeypatch.undo()
+    assert ask(place, "afterwards") is not None
+
+
 def test_it_is_closed_only_when_no_call_is_under_way(place):
     closed = []
     place.words.close = lambda: closed.append(place.words.gate.is_set())

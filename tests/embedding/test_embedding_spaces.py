@@ -1,10 +1,14 @@
 """One space for everything: which one counts, and what happens to the vectors of another."""
 
+import asyncio
+
 import pytest
 from embedding_support import Place, Words
 
-from cloxy_core.services.embedding import backlog, spaces
+from cloxy_core.services.embedding import backlog, service, spaces
+from cloxy_core.services.embedding.settling import Spaces
 from cloxy_hookspecs import EmbeddingSpaceMismatchError
+from cloxy_hookspecs.errors import StoreBusyError
 
 
 def active(place):
@@ -99,6 +103,15 @@ def test_another_space_that_somebody_asked_for_is_refused(tmp_path, words, name)
         place.check()
 
 
+def test_the_model_of_a_provider_that_somebody_asked_for_is_refused(tmp_path, words):
+    filled(tmp_path, words)
+    with (
+        Place(tmp_path, Words(model="fake/others")) as place,
+        pytest.raises(EmbeddingSpaceMismatchError, match=r"embed\.provider.*cloxy reembed"),
+    ):
+        place.start()
+
+
 def test_the_same_space_may_be_asked_for(tmp_path, words):
     filled(tmp_path, words)
     with Place(tmp_path, words, embed__model="Fake/WORDS") as place:
@@ -138,3 +151,53 @@ def test_going_back_takes_the_space_that_was_there(tmp_path, words):
         place.settled()
         place.check()
         assert place.value("SELECT count(*) FROM embedding_spaces") == 2
+
+
+def busy_at_first(monkeypatch, name, before=None):
+    """Have a method of `Spaces` fail once, and be held up later; the list of its calls."""
+    calls, real = [], getattr(Spaces, name)
+
+    async def held_up(self, space):
+        calls.append(space)
+        if len(calls) == 1:
+            raise StoreBusyError("the store is busy")
+        if before is not None:
+            await before()
+        return await real(self, space)
+
+    monkeypatch.setattr(Spaces, name, held_up)
+    return calls
+
+
+def test_a_refusal_that_comes_late_is_not_asked_for_again_at_once(tmp_path, words, monkeypatch):
+    filled(tmp_path, words)
+    monkeypatch.setattr(service, "RETRY_SECONDS", 60.0)
+    calls = busy_at_first(monkeypatch, "settle")
+    with Place(tmp_path, Words(dim=32), embed__dim="32") as place:
+        place.start()
+        place.until(lambda: "cloxy reembed" in place.embedding.trouble())
+        for _ in range(20):
+            place.rows("SELECT 1")
+        assert len(calls) == 2
+        assert place.status().state == "failed"
+
+
+def test_an_index_built_before_the_space_was_settled_is_built_anew(tmp_path, words, monkeypatch):
+    filled(tmp_path, words)
+    newer = Words(revision="2")
+    newer.gate.clear()
+    with Place(tmp_path, newer) as place:
+
+        async def built():
+            while not place.indexing.ready("dense"):
+                await asyncio.sleep(0.002)
+            assert len(place.shelf.rows) == 3
+
+        calls = busy_at_first(monkeypatch, "adopt", built)
+        place.start()
+        place.until(newer.entered.is_set)
+        assert len(calls) == 2
+        assert place.shelf.rows == {}
+        newer.gate.set()
+        place.settled()
+        place.check()

@@ -9,7 +9,7 @@ from session_lines import line, lines, said, title, turns
 
 from cloxy_core.services import indexing as module
 from cloxy_core.services import outbox
-from cloxy_hookspecs import AfterIndexProvider, Draft
+from cloxy_hookspecs import AfterIndexProvider, Draft, ModelError
 
 
 def log_file(place, name="a.jsonl"):
@@ -183,6 +183,16 @@ def test_one_that_fails_harms_nobody_and_is_built_anew(running):
     place.check()
     assert place.shelf.rebuilt >= 2
     assert entries(place) == 0
+
+
+def test_one_that_fails_in_words_of_cloxy_is_built_anew_too(running):
+    place = running
+    place.shelf.error = ModelError("broken")
+    place.remember("one note")
+    place.until(lambda: not place.indexing.ready("dense"))
+    place.shelf.error = None
+    place.settled()
+    place.check()
 
 
 def test_while_one_fails_the_outbox_does_not_grow(place):

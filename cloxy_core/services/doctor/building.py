@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
+from cloxy_core.services.doctor.buried import buried_by_index, bury_again
 from cloxy_core.services.doctor.copying import (
     HIGHEST,
     Copied,
@@ -84,7 +85,7 @@ def build_database(
             raw = driver_connection(connection)
             raw.execute("PRAGMA foreign_keys=OFF")
             raw.create_function("sha256_hex", 1, hashed, deterministic=True)
-            recovery = _copy_all(raw, source, tell)
+            recovery = _copy_all(raw, source, clock.now_ms(), tell)
             _fill(raw, folder, recovery, tell)
             _raise_sequences(raw)
             with connection.begin():
@@ -102,7 +103,7 @@ def build_database(
     return recovery
 
 
-def _copy_all(raw: Any, source: Path, tell: Tell) -> Recovery:  # noqa: ANN401 - the driver's
+def _copy_all(raw: Any, source: Path, now: int, tell: Tell) -> Recovery:  # noqa: ANN401 - the driver's
     """Copy every table that can be read; the core's tables are there to be filled anyway."""
     recovery = Recovery(tables={name: everything() for name in CORE_METADATA.tables})
     try:
@@ -121,6 +122,7 @@ def _copy_all(raw: Any, source: Path, tell: Tell) -> Recovery:  # noqa: ANN401 -
             _make_unknown(raw, name, sql)
             if not is_virtual(sql) and columns_of(raw, "main", name):
                 recovery.tables[name] = copy_table(raw, name, pages, tell)
+        bury_again(raw, buried_by_index(raw, "old"), now)
         _copy_sequences(raw, "old")
     except driver.Error:
         recovery.readable = False

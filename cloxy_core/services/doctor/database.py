@@ -5,7 +5,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from cloxy_core.services.doctor.buried import KEY_FILE
 from cloxy_core.services.doctor.findings import SHOWN_DETAILS, Examined, Problem, counted
+from cloxy_core.services.doctor.header import free_list_faults
+from cloxy_core.store.backup import backups
 from cloxy_core.store.core_migrations import CORE_MIGRATIONS
 from cloxy_core.store.inspection import check_file
 from cloxy_core.store.library import library_facts
@@ -54,7 +57,7 @@ def examine_file(path: Path, known_version: int) -> Examined:
         problems.append(_refused("database-place", error))
         found = True
     if not found:
-        return Examined(FILE, "there is no database yet; the first start makes one")
+        return _absent(path)
     problems += [
         Problem(name="sqlite-library", severity="note", message=words.removesuffix("."))
         for words in library_facts().warnings()
@@ -62,12 +65,36 @@ def examine_file(path: Path, known_version: int) -> Examined:
     return Examined(FILE, f"{path.name}, SQLite {library_facts().version_text}", tuple(problems))
 
 
+def _absent(path: Path) -> Examined:
+    """No database: a first start that is still to come, or a file that somebody took away."""
+    data = path.parent
+    if not (data / KEY_FILE).exists() and not backups(data / "backups"):
+        return Examined(FILE, "there is no database yet; the first start makes one")
+    kept = backups(data / "backups")
+    copy = f", or copy {kept[-1]} there" if kept else ""
+    problem = Problem(
+        name="database-gone",
+        severity="error",
+        message=f"{path} is not there, but there was one: the key of its forgotten things or "
+        "backups of it are",
+        remedy=f"put it back{copy}; otherwise the next start makes an empty one, which reads the "
+        "session logs anew and knows nothing of what was forgotten",
+    )
+    return Examined(FILE, "", (problem,))
+
+
 def _refused(name: str, error: CloxyError) -> Problem:
     return Problem(name=name, severity="error", message=error.message, remedy=error.hint or "")
 
 
-def examine_pages(connection: Connection) -> Examined:
-    """Pages, records, indexes and references."""
+def examine_pages(connection: Connection, copy: Path | None = None) -> Examined:
+    """Pages, records, indexes and references.
+
+    Args:
+        connection: a read transaction.
+        copy: the file, if it is a private copy: a second look at a file gives up the locks that
+            this process has on it.
+    """
     lines = [
         str(row)
         for row in connection.exec_driver_sql(f"PRAGMA integrity_check({MOST})").scalars()
@@ -76,6 +103,7 @@ def examine_pages(connection: Connection) -> Examined:
     # A full-text index is examined by itself, and rebuilt.
     lines = [line for line in lines if _FULL_TEXT not in line.lower()]
     lines += _wrong_tables(connection)
+    lines += [] if copy is None else free_list_faults(copy)
     problems = [_damage(lines)] if lines else []
     if not lines:
         problems += _references(connection)
@@ -118,7 +146,8 @@ def _damage(lines: Sequence[str]) -> Problem:
             message=f"{counted(len(lines), 'entry', 'entries')} of ordinary indexes are wrong",
             count=len(lines),
             details=tuple(lines[:SHOWN_DETAILS]),
-            repair="makes the indexes anew from their tables",
+            repair="makes the indexes anew from their tables; where a table lost rows, "
+            "makes the database anew and has the session logs read again",
         )
     return Problem(
         name="database-damaged",

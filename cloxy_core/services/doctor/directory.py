@@ -20,7 +20,8 @@ from cloxy_hookspecs import CloxyError
 
 PART = "data directory"
 _OTHERS = 0o077
-_LEFT = ("*.partial", "*.new", "*.new-wal", "*.new-shm", "*.recovering", "*.recovering-*")
+# Only names that Cloxy gives: people keep files of their own here, too.
+_LEFT = ("memory.db.new", "memory.db.new-*", "memory.db.recovering*", "backups/memory-*.db.partial")
 
 
 def examine_directory(paths: DataDirectory) -> Examined:
@@ -32,12 +33,7 @@ def examine_directory(paths: DataDirectory) -> Examined:
 
 def left_files(folder: Path) -> list[Path]:
     """Files and folders that a killed process left, which nobody needs any more."""
-    files = [
-        path
-        for place in (folder, folder / "backups")
-        for pattern in _LEFT
-        for path in place.glob(pattern)
-    ]
+    files = [path for pattern in _LEFT for path in folder.glob(pattern)]
     return sorted({*files, *abandoned(folder)})
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
@@ -9,6 +10,8 @@ from sqlalchemy.exc import DBAPIError
 from cloxy_core.kernel.host import PluginHost
 from cloxy_core.runtime.paths import DataDirectory
 from cloxy_core.runtime.workers import Workers
+from cloxy_core.services.doctor.buried import PART as BURIED
+from cloxy_core.services.doctor.buried import examine_buried
 from cloxy_core.services.doctor.database import (
     DAMAGED,
     PAGES,
@@ -60,7 +63,7 @@ async def examine(host: PluginHost, paths: DataDirectory, tell: Tell = silent) -
             tell("copying the database")
             with looked_at(paths.database) as store:
                 parts = make_parts(host, paths, store, workers)
-                report.examined += await _inside(host, store, parts, tell)
+                report.examined += await _inside(host, paths.data, store, parts, tell)
         else:
             parts = make_parts(host, paths, LookStore(paths.database, private=False), workers)
         report.examined.append(examine_roots(parts.roots))
@@ -69,10 +72,13 @@ async def examine(host: PluginHost, paths: DataDirectory, tell: Tell = silent) -
     return report
 
 
-async def _inside(host: PluginHost, store: LookStore, parts: Parts, tell: Tell) -> list[Examined]:
+async def _inside(
+    host: PluginHost, data: Path, store: LookStore, parts: Parts, tell: Tell
+) -> list[Examined]:
     """Everything in a database that can be opened; nothing further in one that is damaged."""
     tell("pages")
-    pages = attempt(store.look, PAGES, examine_pages)
+    copy = store.path if store.private else None
+    pages = attempt(store.look, PAGES, partial(examine_pages, copy=copy))
     schema = attempt(store.look, SCHEMA, partial(_schema, host=host))
     found = [pages, schema]
     if any(problem.name in DAMAGED for part in found for problem in part.problems):
@@ -83,6 +89,7 @@ async def _inside(host: PluginHost, store: LookStore, parts: Parts, tell: Tell) 
         (VECTORS, partial(examine_vectors, tell=tell)),
         (OUTBOX, examine_outbox),
         (LOGS, examine_logs),
+        (BURIED, partial(examine_buried, data=data)),
     ):
         found.append(attempt(store.look, part, work))
     if schema.problems:

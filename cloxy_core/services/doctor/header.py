@@ -1,6 +1,6 @@
-"""A readable copy of a database whose beginning or end is damaged.
+"""The bytes of a database: a readable copy of a damaged one, and its list of free pages.
 
-The format is that of sqlite.org/fileformat2.html, section 1.3.
+The format is that of sqlite.org/fileformat2.html, sections 1.3 and 1.5.
 """
 
 import os
@@ -50,6 +50,39 @@ def mended_copy(database: Path, target: Path, user_version: int) -> None:
             # Half a page would be read as one with rows of which the rest is zero.
             file.truncate(size // PAGE_BYTES * PAGE_BYTES)
             file.truncate(size + missing)
+
+
+def free_list_faults(database: Path) -> list[str]:
+    """What is wrong with the list of free pages, which not every SQLite checks by itself.
+
+    A write that takes a page from a damaged list fails, or overwrites a page that is in use.
+
+    Args:
+        database: a file without a log beside it that has anything in it.
+    """
+    with database.open("rb") as file:
+        first = file.read(HEADER_BYTES)
+        page, noted = struct.unpack_from(">II", first, 32)
+        (size,) = struct.unpack_from(">H", first, 16)
+        size = 65_536 if size == 1 else size
+        last = database.stat().st_size // size
+        found: set[int] = set()
+        while page:
+            if not 1 < page <= last or page in found:
+                return [f"the list of free pages leads to page {page}, which cannot be free"]
+            found.add(page)
+            file.seek((page - 1) * size)
+            data = file.read(size)
+            following, count = struct.unpack_from(">II", data)
+            if count > size // 4 - 2:
+                return [f"the list of free pages is damaged on page {page}"]
+            free = struct.unpack_from(f">{count}I", data, 8)
+            if any(not 1 < number <= last or number in found for number in free):
+                return [f"the list of free pages on page {page} names pages that cannot be free"]
+            found.update(free)
+            page = following
+    wrong = len(found) != noted
+    return [f"{len(found)} pages are free, {noted} were noted"] if wrong else []
 
 
 def _has_magic(path: Path) -> bool:

@@ -6,6 +6,7 @@ there is taken back.
 """
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,8 @@ from cloxy_hookspecs import CloxyError, Filters, StoreError
 T = TypeVar("T")
 
 FOLDER_PREFIX = "doctor-"
+_COPY_FOLDER = re.compile(re.escape(FOLDER_PREFIX) + r"(\d+)-\w+", re.ASCII)
+_COPY_NAME = "memory.db"
 
 
 class LookStore:
@@ -110,13 +113,24 @@ def looked_at(database: Path) -> Iterator[LookStore]:
 
 
 def abandoned(folder: Path) -> list[Path]:
-    """Folders of copies whose process is gone."""
-    return [path for path in sorted(folder.glob(f"{FOLDER_PREFIX}*")) if not _is_used(path)]
+    """Folders of copies whose process is gone; what a person named much like one is left out."""
+    return [
+        path
+        for path in sorted(folder.glob(f"{FOLDER_PREFIX}*"))
+        if (made := _COPY_FOLDER.fullmatch(path.name))
+        and _holds_a_copy(path)
+        and not is_alive(int(made[1]))
+    ]
 
 
-def _is_used(path: Path) -> bool:
-    number = path.name.removeprefix(FOLDER_PREFIX).partition("-")[0]
-    return number.isdigit() and is_alive(int(number))
+def _holds_a_copy(path: Path) -> bool:
+    """Whether this is a folder with nothing in it but a database and its side files."""
+    if path.is_symlink() or not path.is_dir():
+        return False
+    try:
+        return all(inside.name.startswith(_COPY_NAME) for inside in path.iterdir())
+    except OSError:
+        return False
 
 
 def is_alive(process: int) -> bool:

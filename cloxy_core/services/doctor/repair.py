@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from cloxy_core.runtime.paths import DataDirectory
 from cloxy_core.services.doctor.building import Recovery
+from cloxy_core.services.doctor.buried import KEY_PROBLEM
 from cloxy_core.services.doctor.database import DAMAGED
 from cloxy_core.services.doctor.findings import Report, Tell, counted
 from cloxy_core.services.doctor.forgotten import HOLD, forget_again
@@ -69,7 +70,7 @@ def needs_recovery(report: Report) -> bool:
 
 def needs_opening(report: Report) -> bool:
     """Whether there is something to mend inside the database."""
-    outside = ("open-to-others", "left-files")
+    outside = ("open-to-others", "left-files", KEY_PROBLEM)
     return any(problem.name not in outside for problem in report.repairable)
 
 

@@ -36,6 +36,9 @@ def repair_words(connection: Connection) -> int:
     """Make them readable; a write transaction. How many were changed."""
     bad = list(_unreadable(connection))
     for table, column, row, data in bad:
+        if table == "tombstones":
+            _bury_in_every_way(connection, row)
+            continue
         text = data.decode("utf-8", "replace")
         if (table, column) == ("passages", "role"):
             (text,) = difflib.get_close_matches(text, LABELS, n=1, cutoff=0.0)
@@ -44,6 +47,16 @@ def repair_words(connection: Connection) -> int:
             (text, row),
         )
     return len(bad)
+
+
+def _bury_in_every_way(connection: Connection, row: int) -> None:
+    """What was forgotten stays so: its hash counts for a message, a text and a title alike."""
+    connection.exec_driver_sql(
+        "INSERT OR IGNORE INTO tombstones (scope, key_hmac, at) SELECT value, key_hmac, at"
+        ' FROM tombstones, json_each(\'["uid", "text", "title"]\') WHERE tombstones.rowid = ?',
+        (row,),
+    )
+    connection.exec_driver_sql("DELETE FROM tombstones WHERE rowid = ?", (row,))
 
 
 def _unreadable(connection: Connection) -> Iterator[tuple[str, str, int, bytes]]:

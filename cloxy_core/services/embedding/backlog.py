@@ -148,11 +148,19 @@ _TEXTS = """
     CROSS JOIN passages p ON p.id = wanted.value
     JOIN memories m ON m.id = p.memory_id
 """
+_HASHES = """
+    SELECT p.id, p.text_hash FROM json_each(?) wanted
+    CROSS JOIN passages p ON p.id = wanted.value
+"""
 _STORE = """
     INSERT INTO embeddings (passage_id, space_id, text_hash, vector)
     SELECT id, ?, text_hash, ? FROM passages WHERE id = ? AND text_hash = ?
     ON CONFLICT (passage_id, space_id)
     DO UPDATE SET text_hash = excluded.text_hash, vector = excluded.vector
+"""
+_REMOVE_FORMER = """
+    DELETE FROM embeddings WHERE space_id = ? AND passage_id IN (SELECT value FROM json_each(?))
+        AND text_hash != (SELECT p.text_hash FROM passages p WHERE p.id = embeddings.passage_id)
 """
 _COPY = """
     INSERT INTO embeddings (passage_id, space_id, text_hash, vector)
@@ -170,6 +178,14 @@ _COPY = """
 def highest_id(connection: Connection) -> int:
     """The highest id of a passage; 0 for none."""
     return int(connection.exec_driver_sql("SELECT max(id) FROM passages").scalar() or 0)
+
+
+def text_hashes(connection: Connection, ids: Sequence[int]) -> Mapping[int, str]:
+    """Hashes of the texts of some passages, by id; one that is gone is left out."""
+    if not ids:
+        return {}
+    rows = connection.exec_driver_sql(_HASHES, (json.dumps(ids),))
+    return {row[0]: row[1] for row in rows}
 
 
 def find(
@@ -220,6 +236,12 @@ def store_vectors(
     pairs = [(i, found.twins[h]) for i, h in found.passages if h in found.twins]
     if pairs:
         connection.exec_driver_sql(_COPY, (json.dumps(pairs), space_id))
+
+
+def remove_former(connection: Connection, space_id: int, ids: Sequence[int]) -> None:
+    """Remove vectors of texts that these passages had before; the indexes know already."""
+    if ids:
+        connection.exec_driver_sql(_REMOVE_FORMER, (space_id, json.dumps(ids)))
 
 
 def counts(connection: Connection, space_id: int) -> tuple[int, int]:

@@ -15,7 +15,9 @@ from cloxy_core.services.embedding.backlog import (
     counts,
     find,
     highest_id,
+    remove_former,
     store_vectors,
+    text_hashes,
 )
 from cloxy_core.services.embedding.model import Model
 from cloxy_core.services.embedding.spaces import has_others, remove_others
@@ -33,6 +35,7 @@ class _Made:
         found: the passages.
         vectors: by hash of text.
         done: passages that get a vector.
+        aside: passages whose text cannot be embedded, and its hash.
         began: when the work began, by the clock of the rate.
     """
 
@@ -40,6 +43,7 @@ class _Made:
     found: Found
     vectors: Mapping[str, bytes]
     done: Sequence[int]
+    aside: Mapping[int, str]
     began: float
 
 
@@ -93,7 +97,7 @@ class Filling:
         if self._may_have_grown:
             self._may_have_grown = False
             try:
-                self._unseen.grow(await self._store.read(highest_id))
+                await self._look_around()
             except BaseException:
                 self._may_have_grown = True
                 raise
@@ -111,7 +115,7 @@ class Filling:
             made = self._made
             if made is None:
                 return None
-            if made.done:
+            if made.done or made.aside:
                 await self._write(made)
             # What could not be written stays until here, since it is the model that costs.
             self._made = None
@@ -139,7 +143,21 @@ class Filling:
     @property
     def reason_aside(self) -> str | None:
         """Why the last text that was set aside was."""
-        return next(reversed(self._failed.values()), None)
+        text_hash = next(reversed(self._failed.values()), None)
+        return None if text_hash is None else self._aside[text_hash]
+
+    async def _look_around(self) -> None:
+        """Notice new passages, and those set aside that were edited or are gone."""
+        aside = list(self._failed)
+        highest, hashes = await self._store.read(
+            lambda connection: (highest_id(connection), text_hashes(connection, aside))
+        )
+        self._unseen.grow(highest)
+        for identifier in aside:
+            # No index knows of a passage without a vector, so nobody else tells of the edit.
+            if hashes.get(identifier) != self._failed[identifier]:
+                del self._failed[identifier]
+                self._unseen.add([identifier] if identifier in hashes else [])
 
     async def _next(self) -> "_Made | None":
         window = self._unseen.window() if await self.look() else None
@@ -163,14 +181,14 @@ class Filling:
         found = await self._store.read(work)
         vectors = await self._embed(found.texts)
         done = [i for i, h in found.passages if h in vectors or h in found.twins]
-        return _Made(window, found, vectors, done, began)
+        aside = {i: h for i, h in found.passages if h in self._aside}
+        return _Made(window, found, vectors, done, aside, began)
 
     def _settle(self, made: "_Made") -> None:
         self._unseen.done(made.window, made.found.reached)
-        for identifier, text_hash in made.found.passages:
+        for identifier, _hash in made.found.passages:
             self._failed.pop(identifier, None)
-            if text_hash in self._aside:
-                self._failed[identifier] = self._aside[text_hash]
+        self._failed |= made.aside
 
     async def _embed(self, texts: Mapping[str, str]) -> Mapping[str, bytes]:
         vectors: dict[str, bytes] = {}
@@ -186,8 +204,10 @@ class Filling:
     async def _write(self, made: "_Made") -> None:
         def write(connection: Connection) -> None:
             store_vectors(connection, self._space, made.found, made.vectors)
+            remove_former(connection, self._space, list(made.aside))
             # One that was left out after all comes back as missing, when this is followed.
             self._indexing.vectors_changed(connection, made.done)
 
         await self._store.write(write)
-        self.rate.add(made.began, len(made.done))
+        if made.done:
+            self.rate.add(made.began, len(made.done))

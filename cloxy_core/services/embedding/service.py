@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from logging import Logger
 
@@ -27,6 +28,8 @@ from cloxy_hookspecs import (
 RETRY_SECONDS = 60.0
 STORE_SECONDS = 5.0
 PAUSE_SECONDS = 30.0
+ANSWER_SECONDS = 5.0
+"""How long a question waits for its vector; then it is searched for by its words."""
 LOADING = "the model is still loading"
 
 Progress = Callable[[int, int], None]
@@ -126,6 +129,9 @@ class EmbeddingService:
                 await asyncio.sleep(STORE_SECONDS)
             except Exception as error:
                 self._fail(error)
+                if self._filling is None:
+                    # Otherwise it is the load of the model that waits.
+                    await asyncio.sleep(self._retry_after)
 
     def wake(self) -> None:
         """There may be new passages."""
@@ -150,13 +156,14 @@ class EmbeddingService:
 
         Returns:
             None while there is no loaded model, as `trouble` says, and when too many questions
-            wait for it.
+            wait for it or it takes too long.
         """
         if self._model is None or not self._loaded:
             return None
         try:
-            return await self._model.question(text)
-        except StoreError:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await self._model.question(text)
+        except (StoreError, TimeoutError):
             return None
         except CloxyError as error:
             self._fail(error)
@@ -231,7 +238,12 @@ class EmbeddingService:
 
     async def _work(self, model: Model) -> None:
         """Everything that there is to do now."""
-        await self._settle()
+        if self._filling is None:
+            await self._settle()
+            # An index that was built meanwhile holds vectors of the former space.
+            # One that cannot be built says so by itself, and is built again later.
+            with suppress(Exception):
+                await self._indexing.renew()
         filling = self._filling
         if filling is None:
             return

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 
+from cloxy_core.core_settings import EMBED_PROVIDER
 from cloxy_core.kernel.settings import Layer, Settings
 from cloxy_core.services.embedding.spaces import activate, active_space, has_vectors
 from cloxy_hookspecs import Clock, EmbeddingSpace, EmbeddingSpaceMismatchError, StorePort
@@ -46,7 +47,9 @@ class Spaces:
         return await self.store.write(lambda connection: activate(connection, space, now))
 
     def _require_not_asked_for(self, space: EmbeddingSpace, stored: EmbeddingSpace) -> None:
-        explained = [self.settings.explain(name) for name in CHOSEN_BY]
+        # Who names a provider asks for its model, but not for certain weights of it.
+        by_provider = (EMBED_PROVIDER.name,) if space.model != stored.model else ()
+        explained = [self.settings.explain(name) for name in (*by_provider, *CHOSEN_BY)]
         places = [each.place for each in explained if each.layer is not Layer.DEFAULT]
         if places:
             raise EmbeddingSpaceMismatchError(

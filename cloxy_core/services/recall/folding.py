@@ -2,17 +2,20 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from sqlalchemy import Connection, RowMapping, String, select, type_coerce
 
 from cloxy_core.services.headers import header
 from cloxy_core.services.recall.candidates import among
 from cloxy_core.services.recall.ranking import Ranked
-from cloxy_core.services.recall.sharing import identity, sessions_of, without_copies
+from cloxy_core.services.recall.sharing import copies_of, identity, owned, sessions_of
 from cloxy_hookspecs import Filters, PassageHit, Query, RecallHit, StorePort
 from cloxy_hookspecs.tables import memories, sources
+
+N = TypeVar("N", int, float)
 
 MAX_PASSAGES = 5
 """Passages that a result of the group `memory` shows."""
@@ -32,6 +35,10 @@ class Places:
 
     keyword: Mapping[int, int] = field(default_factory=dict)
     similarity: Mapping[int, float] = field(default_factory=dict)
+
+    def shared(self, copies: Iterable[Sequence[Ranked]]) -> "Places":
+        """The same where every copy of a text has the best that any of them has."""
+        return Places(_best(copies, self.keyword, min), _best(copies, self.similarity, max))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,9 @@ def fold(
         query: the question.
         filters: hard conditions, which also bound the sessions that a hit lists.
     """
-    once = without_copies(ranked)
+    copies = copies_of(ranked)
+    places = places.shared(copies)
+    once = [owned(group) for group in copies]
     folds = [[item] for item in once] if query.group == "passage" else _by_memory(once)
     folds, rows, damaged = _sound_folds(connection, folds, query.top_k)
     best = [passages[0].candidate for passages in folds]
@@ -70,6 +79,18 @@ def fold(
         for passages, item in zip(folds, best, strict=True)
     )
     return Folded(hits, damaged)
+
+
+def _best(
+    copies: Iterable[Sequence[Ranked]], values: Mapping[int, N], better: Callable[[list[N]], N]
+) -> Mapping[int, N]:
+    """Of the values of copies the best, by passage id."""
+    shared = dict(values)
+    for group in copies:
+        ids = [item.candidate.id for item in group]
+        if len(ids) > 1 and (found := [values[each] for each in ids if each in values]):
+            shared |= dict.fromkeys(ids, better(found))
+    return shared
 
 
 def _sound_folds(
@@ -86,9 +107,6 @@ def _sound_folds(
         rows |= _memory_rows(connection, [fold[0].candidate.memory_id for fold in some])
         for fold in some:
             memory = fold[0].candidate.memory_id
-            # It may have been forgotten while a model read the best again.
-            if memory not in rows:
-                continue
             if _is_sound(rows[memory]):
                 sound.append(fold)
             else:

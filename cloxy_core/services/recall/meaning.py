@@ -16,7 +16,7 @@ from cloxy_hookspecs import (
 )
 
 NO_MODEL = "there is no model"
-BUSY = "too many questions wait for the model"
+BUSY = "the model is too busy to answer"
 HINT = 'use mode "hybrid" or "keyword"; `cloxy status` says how the model is'
 
 
@@ -80,10 +80,12 @@ class Asking:
     Attributes:
         meaning: the model.
         index_trouble: why the index of a channel cannot answer now, in words; None when it can.
+        index_failed: is told that the index of a channel failed while it searched.
     """
 
     meaning: Meaning
     index_trouble: Callable[[str], str | None]
+    index_failed: Callable[[str, BaseException], None]
 
     async def ask(self, query: Query, channels: Sequence[str]) -> Asked:
         """Embed the question for these channels of vectors.

@@ -1,12 +1,14 @@
 """The stages of a recall, in order."""
 
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
+from cloxy_core.kernel.containment import Failure, contained
 from cloxy_core.services.indexing import Channel
 from cloxy_core.services.recall import candidates, folding
 from cloxy_core.services.recall.browsing import TIME, newest_within
@@ -19,6 +21,7 @@ from cloxy_core.store.engine import Store
 from cloxy_core.store.failures import is_undecodable
 from cloxy_core.store.reads import lenient_text
 from cloxy_hookspecs import (
+    CloxyError,
     Expander,
     Filters,
     Found,
@@ -95,6 +98,8 @@ class RecallService:
         self._asking = asking
         self._reranking = reranking
         self._counts = Counts()
+        # Of indexes of vectors: they happen on reader threads, and are told of on the loop.
+        self._failures: deque[tuple[str, BaseException]] = deque()
 
     async def recall(self, query: Query) -> Recall:
         """Find what answers the question; an empty answer means that nothing is relevant.
@@ -109,7 +114,8 @@ class RecallService:
             query = await expander.expand(query)
         names = self._chosen(query)
         # What is only listed by time needs no vector.
-        wanted = () if query.browse else tuple(name for name in names if self._has_vectors(name))
+        listed = query.browse and narrowed(query.filters, query.window) is not None
+        wanted = () if listed else tuple(name for name in names if self._has_vectors(name))
         asked = await self._asking.ask(query, wanted)
 
         def find(connection: Connection) -> _Finding:
@@ -124,7 +130,7 @@ class RecallService:
         again, note = await self._reranking.reordered(query, finding.ranked)
         notes = finding.notes if note is None else (*finding.notes, note)
         finding = replace(finding, ranked=again, notes=notes)
-        return await self._read(lambda connection: fold(connection, finding))
+        return await self._read(lambda connection: fold(connection, _as_now(connection, finding)))
 
     def _chosen(self, query: Query) -> tuple[str, ...]:
         """Channels that the mode lets answer.
@@ -159,7 +165,11 @@ class RecallService:
             with lenient_text(connection):
                 return work(connection)
 
-        return await self._store.read(despite_damage)
+        try:
+            return await self._store.read(despite_damage)
+        finally:
+            while self._failures:
+                self._asking.index_failed(*self._failures.popleft())
 
     def _found(
         self, connection: Connection, query: Query, names: Sequence[str], asked: Asked
@@ -176,7 +186,7 @@ class RecallService:
         weights = {name: self._weight(name, asked, hits) for name, hits in lists.items()}
         scored = self._fuser.fuse(lists, weights)
         known = candidates.load(connection, [item.passage_id for item in scored])
-        inside = found_in(passes[0]) if inner is not None else frozenset()
+        inside = self._inside(passes[0], query) if inner is not None else frozenset()
         ranked = rank(scored, known, inside, query, self._fuser, self._signals)
         said = [note for found in passes for answer in found.values() for note in answer.notes]
         if query.window_firm and inner is not None and ranked and not inside:
@@ -240,13 +250,45 @@ class RecallService:
         """One round over the channels."""
         probe = Probe(query.search_text, query.literals, filters, asked.vector)
         limit = max(POOL, POOL_PER_RESULT * query.top_k)
-        found = {
-            name: self._channels[name].index.search(connection, probe, limit) for name in names
-        }
         return {
-            name: asked.relevant(answer) if self._has_vectors(name) else answer
-            for name, answer in found.items()
+            name: self._similar(connection, name, probe, limit, asked)
+            if self._has_vectors(name)
+            else self._channels[name].index.search(connection, probe, limit)
+            for name in names
         }
+
+    def _similar(
+        self, connection: Connection, name: str, probe: Probe, limit: int, asked: Asked
+    ) -> Found:
+        """What an index of vectors finds; one that fails costs no more than its own answer."""
+        index = self._channels[name].index
+        found = contained(lambda: index.search(connection, probe, limit))
+        if not isinstance(found, Failure):
+            return asked.relevant(found.value)
+        if isinstance(found.error, CloxyError | SQLAlchemyError):
+            raise found.error
+        self._failures.append((name, found.error))
+        return Found(notes=(f"searched by keyword only: the index {name} failed; see the log",))
+
+    def _inside(self, found: Mapping[str, Found], query: Query) -> frozenset[int]:
+        """Passages that were found within the soft window, and may go ahead for it.
+
+        What is only alike never goes before what holds the name that was asked for.
+        """
+        if not query.literals:
+            return found_in(found)
+        return found_in({n: each for n, each in found.items() if not self._has_vectors(n)})
+
+
+def _as_now(connection: Connection, finding: _Finding) -> _Finding:
+    """The finding without what was forgotten or edited while a model read, its places of now."""
+    known = candidates.load(connection, [item.candidate.id for item in finding.ranked])
+    ranked = [
+        replace(item, candidate=now)
+        for item in finding.ranked
+        if (now := known.get(item.candidate.id)) and now.text_hash == item.candidate.text_hash
+    ]
+    return replace(finding, ranked=ranked)
 
 
 def _left_out(damaged: Collection[int]) -> str:

@@ -1,7 +1,7 @@
 """Text that several sessions hold: forked and resumed ones carry a copy of their history."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlalchemy import Connection, select
@@ -26,12 +26,24 @@ def identity(candidate: Candidate) -> Identity:
     return (candidate.text_hash, candidate.message_uid or str(candidate.id))
 
 
-def without_copies(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Each text once, at the place of its best copy, told by the session that owns it."""
+def copies_of(ranked: Sequence[Ranked]) -> Collection[Sequence[Ranked]]:
+    """The copies of each text together, in the order of their best."""
     copies: dict[Identity, list[Ranked]] = defaultdict(list)
     for item in ranked:
         copies[identity(item.candidate)].append(item)
-    return [_owned(group) for group in copies.values()]
+    return copies.values()
+
+
+def owned(group: Sequence[Ranked]) -> Ranked:
+    """Of copies the one of the session that owns the text, with the best copy's score."""
+    best = group[0]
+    if len(group) == 1:
+        return best
+    owner = min(
+        (item.candidate for item in group),
+        key=lambda item: _claim(item.parent, item.started_at, item.id),
+    )
+    return replace(best, candidate=owner)
 
 
 def sessions_of(
@@ -68,18 +80,6 @@ def sessions_of(
             if name in wanted:
                 holders[name].append((claim, key))
     return {name: _keys(claims) for name, claims in holders.items()}
-
-
-def _owned(group: Sequence[Ranked]) -> Ranked:
-    """The owner's copy with the best copy's score."""
-    best = group[0]
-    if len(group) == 1:
-        return best
-    owner = min(
-        (item.candidate for item in group),
-        key=lambda item: _claim(item.parent, item.started_at, item.id),
-    )
-    return replace(best, candidate=owner)
 
 
 def _claim(parent: str | None, started_at: int | None, passage_id: int) -> Claim:

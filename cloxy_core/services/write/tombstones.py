@@ -58,7 +58,7 @@ class Tombstones:
         """Whether what is buried was buried with this key; without it nothing is recognised."""
         used = select(tombstones.c.key_hmac).where(tombstones.c.scope == "key")
         keys = {bytes(key) for key in connection.execute(used).scalars()}
-        return not keys or keys == {self._hash("key")}
+        return not keys or keys == {key_mark(self._key)}
 
     def bury(self, connection: Connection, said: Iterable[tuple[str | None, str]], at: int) -> int:
         """Remember messages as forgotten.
@@ -124,7 +124,7 @@ class Tombstones:
     def _write(self, connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
         self._empty = False
         if rows:
-            check = {"scope": "key", "key_hmac": self._hash("key"), "at": 0}
+            check = {"scope": "key", "key_hmac": key_mark(self._key), "at": 0}
             statement = insert(tombstones)
             connection.execute(
                 statement.on_conflict_do_update(
@@ -135,6 +135,11 @@ class Tombstones:
 
     def _hash(self, text: str) -> bytes:
         return hmac.digest(self._key, text.encode("utf-8", "surrogatepass"), hashlib.sha256)
+
+
+def key_mark(key: bytes) -> bytes:
+    """What is stored in the list to tell by which key its hashes were made."""
+    return hmac.digest(key, b"key", hashlib.sha256)
 
 
 def _title_key(session: str, title: str) -> str:

@@ -17,7 +17,10 @@ DATA: Final = Path(__file__).parent / "data"
 MANIFEST: Final = "manifest.json"
 NETWORK: Final = "model.onnx"
 TOKENIZER: Final = "tokenizer.json"
-REPAIR: Final = "put the model back by `pip install --force-reinstall cloxy`"
+# Not by name: a package index may have another version under it, which reads no such database.
+REPAIR: Final = (
+    "put the model back by `pip install --force-reinstall --no-deps .` in a clone of the repository"
+)
 
 _BLOCK = 1 << 20
 # A tensor of ONNX that lies in another file names it by an entry whose key, field 1, is the text

@@ -10,7 +10,7 @@ from cloxy_plugins.minilm.files import DATA, file_hash, is_whole, read_manifest
 from cloxy_plugins.minilm.names import DIMENSIONS, REVISION, TOKENS
 
 FILES = ("manifest.json", "model.onnx", "tokenizer.json")
-REPAIR = "pip install --force-reinstall cloxy"
+REPAIR = "pip install --force-reinstall --no-deps ."
 
 
 def rewrite(path, content):

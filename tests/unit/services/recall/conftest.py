@@ -53,6 +53,7 @@ class World:
         self._numbers = itertools.count(1)
         self._runner = asyncio.Runner()
         self.workers = Workers()
+        self.index_failures = []
         self._runner.run(self._open(folder))
 
     async def _open(self, folder):
@@ -76,7 +77,11 @@ class World:
             self.channels if channels is None else channels,
             next(record.create(None) for record in cloxy_fusers() if record.name == fuser),
             [ActiveSignal(record, record.create(None)) for record in cloxy_signals()],
-            Asking(meaning or NoMeaning(), lambda _channel: index_trouble),
+            Asking(
+                meaning or NoMeaning(),
+                lambda _channel: index_trouble,
+                lambda channel, error: self.index_failures.append((channel, error)),
+            ),
             reranking or self.reranking(None),
         )
 

@@ -1,6 +1,7 @@
 """Meaning beside keywords: what a model adds, and what is said when it cannot."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -10,10 +11,13 @@ from cloxy_core.services.vector_feed import VectorChannel
 from cloxy_hookspecs import (
     EmbedderInfo,
     EmbeddingSpace,
+    Filters,
     Found,
     Hit,
     ModelMissingError,
+    StoreBusyError,
     VectorIndexProvider,
+    Window,
 )
 
 INFO = EmbedderInfo(
@@ -139,7 +143,7 @@ def test_without_a_similarity_to_be_sure_from_the_weight_counts_in_full(sure):
         (Model(None, trouble="the model is still loading"), None, "the model is still loading"),
         (Model(), "the vectors are still being loaded", "the vectors are still being loaded"),
         (Model(info=None, trouble="a file is missing"), None, "a file is missing"),
-        (Model(None), None, "too many questions wait for the model"),
+        (Model(None), None, "the model is too busy to answer"),
     ],
 )
 def test_without_a_vector_keywords_answer_and_the_answer_says_so(world, model, index_trouble, note):
@@ -180,3 +184,62 @@ def test_a_question_for_a_span_alone_needs_no_vector(world):
     assert answer.channels == ("time",)
     assert model.asked == []
     assert answer.notes == ()
+
+
+@pytest.mark.parametrize(("hard", "asked"), [(Window(until=1), 1), (Window(), 0)])
+def test_what_cannot_be_listed_by_time_is_searched_for_by_meaning(world, hard, asked):
+    world.say("the dog barked all night")
+    model, _index = with_meaning(world)
+    world.recall("what did we do yesterday?", filters=Filters(window=hard))
+    assert len(model.asked) == asked
+
+
+def test_a_text_tells_the_best_that_any_copy_of_it_has(world):
+    text = "the ledger migration locks the table, so it runs at night after the backup has ended"
+    world.say(text, session="a")
+    world.say("something else", session="z")
+    world.say(text, session="b", parent="a")
+    copy = world.read(lambda c: c.exec_driver_sql("SELECT max(id) FROM passages").scalar())
+    with_meaning(world, (copy, 0.71))
+    [hit] = world.recall("ledger migration").hits
+    assert hit.session == "a"
+    assert hit.similarity == pytest.approx(0.71)
+    assert hit.keyword_rank == 1
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no"), MemoryError()])
+def test_an_index_that_fails_costs_its_own_answer_alone(world, error):
+    world.say("the ledger")
+    _model, index = with_meaning(world)
+
+    def fail(connection, probe, limit):
+        raise error
+
+    index.search = fail
+    answer = world.recall("ledger")
+    assert len(answer.hits) == 1
+    [note] = answer.notes
+    assert note == "searched by keyword only: the index dense failed; see the log"
+    assert world.index_failures == [("dense", error)]
+
+
+def test_an_error_of_the_store_is_not_taken_for_the_index(world):
+    world.say("the ledger")
+    _model, index = with_meaning(world)
+
+    def fail(connection, probe, limit):
+        raise StoreBusyError("too much waits")
+
+    index.search = fail
+    with pytest.raises(StoreBusyError):
+        world.recall("ledger")
+    assert world.index_failures == []
+
+
+def test_what_is_only_alike_does_not_go_before_a_name_for_its_date(world):
+    may = int(datetime(2026, 5, 3, 12, tzinfo=UTC).timestamp() * 1000)
+    world.say("PROJ-1234 the retry queue is stuck", session="named", at=may)
+    alike = [f"we talked about the weather {number}" for number in range(40)]
+    world.say(*alike, session="alike", at=may)
+    with_meaning(world, *[(number, 0.6) for number in ids(world, *alike)])
+    assert world.texts("PROJ-1234 retry queue 2026-05-03")[0].startswith("PROJ-1234")

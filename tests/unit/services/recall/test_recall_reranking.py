@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 from sqlalchemy import delete
 
+from cloxy_core.runtime.clock import SystemClock
+from cloxy_core.services.indexing import Indexing
+from cloxy_core.services.recall import reranking as module
+from cloxy_core.services.write.removal import remove_passages
 from cloxy_hookspecs import MissingExtraError, ModelMissingError
 from cloxy_hookspecs.tables import memories
 
@@ -150,6 +154,84 @@ def test_what_is_forgotten_meanwhile_is_not_shown(world):
 
     read_again_by(world, Forgets())
     assert set(world.texts(QUESTION, rerank=True)) == {"ledger one", "ledger three"}
+
+
+def test_what_is_forgotten_of_a_memory_meanwhile_is_not_shown(world):
+    world.say("ledger one", "ledger two is secret", "ledger three")
+    [secret] = [
+        hit.passages[0].id
+        for hit in world.recall(QUESTION, group="passage").hits
+        if "secret" in hit.passages[0].text
+    ]
+
+    def forget(connection):
+        indexing = Indexing(world.channels, world.store, SystemClock())
+        remove_passages(connection, indexing, [secret], actor="test", now=0)
+
+    class Forgets(ShortestFirst):
+        def scores(self, query, passages):
+            world.write_from_a_thread(forget)
+            return super().scores(query, passages)
+
+    read_again_by(world, Forgets())
+    hits = world.recall(QUESTION, rerank=True, group="passage").hits
+    found = {p.text: hit.content[p.char_start : p.char_end] for hit in hits for p in hit.passages}
+    assert found == {"ledger one": "ledger one", "ledger three": "ledger three"}
+
+
+def fails(query, passages):
+    raise ValueError(f"cannot read {passages}")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        fails,
+        lambda query, passages: None,
+        lambda query, passages: np.zeros(len(passages) - 1, "float32"),
+        lambda query, passages: np.full(len(passages), np.nan, "float32"),
+    ],
+    ids=["raises", "nothing", "too few", "not a number"],
+)
+def test_one_that_does_wrong_leaves_the_first_order(world, answer):
+    world.say(*ledgers(3))
+    before = world.texts(QUESTION)
+
+    class Wrong:
+        def scores(self, query, passages):
+            return answer(query, passages)
+
+    read_again_by(world, Wrong())
+    found = world.recall(QUESTION, rerank=True, group="passage")
+    assert [hit.passages[0].text for hit in found.hits] == before
+    [note] = found.notes
+    assert "the reranker" in note
+    assert "ledger" not in note
+
+
+async def settled(world):
+    await asyncio.wait([world.service._reranking._loading])
+
+
+def test_a_question_does_not_wait_long_for_a_model_that_is_fetched(world, monkeypatch):
+    world.say(*ledgers(3))
+    before = world.texts(QUESTION)
+    monkeypatch.setattr(module, "LOAD_SECONDS", 0.01)
+    go_on = threading.Event()
+
+    class Slow(ShortestFirst):
+        def scores(self, query, passages):
+            assert go_on.wait(30)
+            return super().scores(query, passages)
+
+    read_again_by(world, Slow())
+    for _ in range(2):
+        answer = world.recall(QUESTION, rerank=True, group="passage")
+        assert [hit.passages[0].text for hit in answer.hits] == before
+        assert answer.notes == (module.LOADING,)
+    go_on.set()
+    world.do(asyncio.wait_for(settled(world), 30))
+    assert world.texts(QUESTION, rerank=True) == sorted(before, key=len)
 
 
 def test_nothing_found_is_not_read(world):
