@@ -1,12 +1,11 @@
 """What `cloxy doctor` prints for people."""
 
-import shutil
 import sys
 import time
 from collections.abc import Iterator
-from types import TracebackType
 
 from cloxy_core.cli import output
+from cloxy_core.cli.line import Line
 from cloxy_core.services.doctor.findings import Examined, Problem, Report
 from cloxy_core.services.doctor.repair import Work
 
@@ -86,37 +85,17 @@ def _verdict(report: Report) -> str:
     return f"{found}." if counts["error"] else f"Nothing is damaged; {found}."
 
 
-class ProgressLine:
+class ProgressLine(Line):
     """One line on standard error that says what is being done, where a person watches."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._shown = output.is_terminal(sys.stderr)
-        self._width = 0
         self._next = 0.0
-
-    def __enter__(self) -> "ProgressLine":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._width:
-            self._draw("")
-            sys.stderr.write("\r")
-            sys.stderr.flush()
 
     def tell(self, text: str) -> None:
         """Show what is being done; not more often than can be read."""
         now = time.monotonic()
         if self._shown and now >= self._next:
             self._next = now + _PAUSE_SECONDS
-            self._draw(output.escape(text))
-
-    def _draw(self, line: str) -> None:
-        line = line[: shutil.get_terminal_size().columns - 1]
-        sys.stderr.write("\r" + line + " " * (self._width - len(line)))
-        sys.stderr.flush()
-        self._width = len(line)
+            self.draw(output.escape(text))

@@ -1,18 +1,16 @@
 """A progress line on standard error while the server reads session logs."""
 
-import shutil
-import sys
 import threading
 import time
 from collections.abc import Mapping
 from types import TracebackType
 
 from cloxy_core.cli import fields
+from cloxy_core.cli.line import Line, bar
 from cloxy_core.client import Client
 from cloxy_core.client_config import ClientError
 
 POLL_SECONDS = 0.5
-_BAR = 20
 
 
 class IngestProgress:
@@ -22,7 +20,7 @@ class IngestProgress:
         self._client = client
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="progress", daemon=True)
-        self._width = 0
+        self._line = Line()
 
     def __enter__(self) -> None:
         self._thread.start()
@@ -35,8 +33,7 @@ class IngestProgress:
     ) -> None:
         self._stop.set()
         self._thread.join(timeout=POLL_SECONDS)
-        self._draw("")
-        self._write("\r")
+        self._line.clear()
 
     def _watch(self) -> None:
         started = time.monotonic()
@@ -46,17 +43,7 @@ class IngestProgress:
             except ClientError:
                 continue  # the request that matters reports what is wrong
             if not self._stop.is_set():
-                self._draw(progress_line(answer, time.monotonic() - started))
-
-    def _draw(self, line: str) -> None:
-        """Replace the line; what is left of a longer one is overwritten with spaces."""
-        line = line[: shutil.get_terminal_size().columns - 1]
-        self._write("\r" + line + " " * (self._width - len(line)))
-        self._width = len(line)
-
-    def _write(self, text: str) -> None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
+                self._line.draw(progress_line(answer, time.monotonic() - started))
 
 
 def progress_line(answer: Mapping[str, object], elapsed: float) -> str:
@@ -72,8 +59,7 @@ def progress_line(answer: Mapping[str, object], elapsed: float) -> str:
     memories = fields.count(answer, "chunks_this_scan")
     line = f"{done:,}/{total:,} files · {memories:,} memories"
     if total > 0:
-        filled = min(_BAR, _BAR * done // total)
-        line = f"[{'#' * filled}{' ' * (_BAR - filled)}] {line}"
+        line = f"{bar(done, total)} {line}"
     if done and elapsed > 0:
         rate = done / elapsed
         line += f" · {rate:,.1f} files/s"

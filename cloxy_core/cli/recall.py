@@ -105,7 +105,8 @@ def _show(answer: Mapping[str, object], question: str, *, full: bool, why: bool)
     if why:
         channels = ", ".join(output.escape(name) for name in fields.items(answer, "channels"))
         searched = fields.count(answer, "searched")
-        output.print_line(f"searched {searched:,} memories by {channels or 'no channel'}")
+        found = f"; found by {channels}" if channels else ""
+        output.print_line(f"searched {searched:,} memories{found}")
     for note in fields.items(answer, "notes"):
         output.print_line(f"note: {output.escape(note)}", error=True)
 

@@ -2,21 +2,19 @@
 
 import asyncio
 import os
-import shutil
 import sys
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 import click
 
 from cloxy_core.cli import fields, output
+from cloxy_core.cli.line import Line, bar
 
 if TYPE_CHECKING:
     from cloxy_core.cli.reembed_run import Outcome
 
 INTERRUPTED = 130
-_BAR = 20
 _STEPS = 10
 """Lines of progress where it cannot be one that changes."""
 
@@ -63,24 +61,14 @@ def _show(outcome: "Outcome") -> None:
         output.print_line(f"failed: {output.escape(outcome.reason or '')}", error=True)
 
 
-class FillProgress:
+class FillProgress(Line):
     """Shows on standard error how far it is: one line on a terminal, a few elsewhere."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._watched = output.is_terminal(sys.stderr)
         self._began = time.monotonic()
-        self._done = self._total = self._told = self._width = 0
-
-    def __enter__(self) -> "FillProgress":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.clear()
+        self._done = self._total = self._told = 0
 
     def __call__(self, done: int, total: int) -> None:
         """So many passages of so many have been embedded."""
@@ -91,7 +79,7 @@ class FillProgress:
         line = fill_line(done, total, 0.0 if first else time.monotonic() - self._began)
         step = _STEPS * done // max(1, total)
         if self._watched:
-            self._draw(line)
+            self.draw(line)
         elif step > self._told:
             self._told = step
             output.print_line(line, error=True)
@@ -102,19 +90,6 @@ class FillProgress:
             return "no passage has been embedded yet"
         return f"{self._done:,} of {self._total:,} passages have been embedded"
 
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._width:
-            self._draw("")
-            sys.stderr.write("\r")
-            sys.stderr.flush()
-
-    def _draw(self, line: str) -> None:
-        line = line[: shutil.get_terminal_size().columns - 1]
-        sys.stderr.write("\r" + line.ljust(self._width))
-        sys.stderr.flush()
-        self._width = len(line)
-
 
 def fill_line(done: int, total: int, elapsed: float) -> str:
     """One line: bar, passages, passages a second, time left.
@@ -124,8 +99,7 @@ def fill_line(done: int, total: int, elapsed: float) -> str:
         total: passages to embed in all.
         elapsed: seconds that they took; 0 when it is not known.
     """
-    filled = min(_BAR, _BAR * done // max(1, total))
-    line = f"[{'#' * filled}{' ' * (_BAR - filled)}] {done:,}/{total:,} passages"
+    line = f"{bar(done, total)} {done:,}/{total:,} passages"
     if done and elapsed > 0:
         rate = done / elapsed
         line += f" · {rate:,.1f} a second"

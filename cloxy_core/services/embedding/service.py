@@ -197,7 +197,7 @@ class EmbeddingService:
             backlog=backlog,
             failed=failed,
             rate_per_second=rate,
-            eta_seconds=backlog / rate if backlog and rate else None,
+            eta_seconds=backlog / rate if self._state == "ready" and backlog and rate else None,
         )
 
     async def fill(self, progress: Progress | None = None) -> int:

@@ -24,7 +24,8 @@ class EmbeddingStatus:
         backlog: passages that wait for theirs.
         failed: passages that the embedder could not take; they are tried again at the next start.
         rate_per_second: passages that got a vector a second, over the last minute of that work.
-        eta_seconds: how long the backlog will take; None when nothing waits or it is not known.
+        eta_seconds: how long the backlog will take; None when nothing waits, while it is not worked
+            on, and when it is not known.
     """
 
     provider: str
