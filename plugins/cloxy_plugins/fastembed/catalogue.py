@@ -77,14 +77,14 @@ def _model(
 
 # Weights and floors are not measured by us: the models are not in this repository. The weight is
 # that of the built-in model, and a little more for models that were trained to find passages.
-# A floor lies below what the model cards show for unrelated pairs, or is 0 where they show none:
-# too low a floor lets noise through, too high a one hides what was asked for.
-_BGE = Traits(weight=0.4, floor=0.5, characters=_LONG)
-_GTE = Traits(weight=0.4, floor=0.7, characters=_LONG)
+# A floor is a careful guess below the scores that a family is known to give to unrelated texts,
+# or 0 where nothing is known: too low lets noise through, too high hides what was asked for.
+_BGE = Traits(weight=0.4, floor=0.35, characters=_LONG)
+_GTE = Traits(weight=0.4, floor=0.6, characters=_LONG)
 _ARCTIC = Traits(_SEARCHING, weight=0.4, floor=0.1, characters=_LONG)
 _MIXEDBREAD = Traits(_SEARCHING, weight=0.4, floor=0.2, characters=_LONG)
 _NOMIC = Traits("search_query: ", "search_document: ", weight=0.4, floor=0.4, characters=_LONG)
-_E5 = Traits("query: ", "passage: ", weight=0.4, floor=0.75, characters=_LONG)
+_E5 = Traits("query: ", "passage: ", weight=0.4, floor=0.7, characters=_LONG)
 _JINA = Traits(weight=0.4, characters=_LONG)
 _GRANITE = Traits(weight=0.4, characters=_LONG)
 _PARAPHRASE = Traits(weight=0.3, floor=0.1, characters=_SHORT)
