@@ -18,10 +18,10 @@ from cloxy_core.runtime.lock import DataDirectoryLock
 from cloxy_core.runtime.paths import DataDirectory
 from cloxy_core.runtime.workers import Workers
 from cloxy_core.services.dates import Dates
-from cloxy_core.services.doctor.forgotten import refuse_held_back
 from cloxy_core.services.embedding.choosing import choose_embedder
 from cloxy_core.services.embedding.service import EmbeddingService
 from cloxy_core.services.health import Checks
+from cloxy_core.services.holding import IngestHold
 from cloxy_core.services.indexing import AfterChannel, Channel, CommitChannel, Indexing
 from cloxy_core.services.ingest.reading import Reader
 from cloxy_core.services.ingest.service import IngestService
@@ -126,6 +126,7 @@ class Engine:
         self.memories = self._memories()
         self.reranking = self._reranking()
         self.recaller = self._recaller()
+        self.hold = IngestHold(paths.data, self.store, self.tombstones)
         self.ingest = self._ingest()
         self._offer_ports()
         self.operations = self._operations()
@@ -137,6 +138,9 @@ class Engine:
     async def start(self) -> None:
         """Finish what a crash left, then begin to watch, to check and to tidy up."""
         await self.ingest.restore()
+        # So that it is told before the first pass, which asks again and is refused if this failed.
+        with contextlib.suppress(CloxyError, OSError):
+            await self.hold.settle()
         await self.embedding.settle()
         await self.indexing.catch_up()
         settings = self.host.settings
@@ -296,15 +300,16 @@ class Engine:
             log,
         )
         service.has_room = self._may_read
+        service.held = self.hold.warnings
         return service
 
     async def _may_read(self) -> str | None:
         """Why no session log may be read, or None.
 
         Raises:
-            StoreError: a repair holds them back.
+            StoreError: they are held back, or it cannot be told whether they are.
         """
-        refuse_held_back(self.paths.data)
+        await self.hold.require()
         return await self._has_room()
 
     async def _has_room(self) -> str | None:

@@ -46,7 +46,7 @@ def doctor(repair: bool, as_json: bool) -> int:
     if work is not None:
         for line in work_lines(work):
             output.print_line(line)
-    for line in report_lines(report, advise=work is None):
+    for line in report_lines(report, work):
         output.print_line(line)
     return 0 if report.clean else 1
 

@@ -13,7 +13,6 @@ from cloxy_core.services.doctor.buried import KEY_PROBLEM
 from cloxy_core.services.doctor.directory import remove_left
 from cloxy_core.services.doctor.examination import examine
 from cloxy_core.services.doctor.findings import Report, Tell, counted
-from cloxy_core.services.doctor.forgotten import HOLD, hold_ingest
 from cloxy_core.services.doctor.parts import migrations_of
 from cloxy_core.services.doctor.quarantine import Quarantine
 from cloxy_core.services.doctor.recovery import (
@@ -33,6 +32,7 @@ from cloxy_core.services.doctor.repair import (
     repair_rows,
     tell_recovery,
 )
+from cloxy_core.services.holding import HOLD, Cause, hold_ingest
 from cloxy_hookspecs import DataDirectoryInUseError, IntegrityError
 
 ROUNDS = 3
@@ -95,7 +95,7 @@ async def _round(
         work.done.append("took the rights of others away")
     if report.has(KEY_PROBLEM):
         # Before anything is read again: without the key nothing is recognised as forgotten.
-        hold_ingest(paths.data)
+        hold_ingest(paths.data, Cause.KEY_AT_REPAIR)
         work.done.append(f"session logs are not read until you remove {paths.data / HOLD}")
     recovery = _recover(host, paths, quarantine, report, work, tell)
     if report.has("left-files"):

@@ -15,18 +15,18 @@ _INDENT = " " * (_WIDTH + 2)
 _PAUSE_SECONDS = 0.1
 
 
-def report_lines(report: Report, *, advise: bool) -> Iterator[str]:
+def report_lines(report: Report, work: Work | None) -> Iterator[str]:
     """The report, a line for each part and some for each problem.
 
     Args:
         report: what was found.
-        advise: whether to say how to have it mended.
+        work: what a repair did before; None when it was only looked, and it is said how to mend.
     """
     for part in report.examined:
         yield from _part(part)
     yield ""
-    yield _verdict(report)
-    if advise and report.repairable:
+    yield _verdict(report, lost=work is not None and bool(work.warnings))
+    if work is None and report.repairable:
         yield (
             "`cloxy doctor --repair` does what is said after `repair:`. Stop the server before; "
             "a copy of the database is kept."
@@ -70,7 +70,7 @@ def _line(mark: str, part: str, words: str) -> str:
     return output.bold(text) if mark == _MARKS["error"] else text
 
 
-def _verdict(report: Report) -> str:
+def _verdict(report: Report, *, lost: bool) -> str:
     counts = {
         severity: sum(problem.severity == severity for problem in report.problems)
         for severity in ("error", "warning")
@@ -80,6 +80,10 @@ def _verdict(report: Report) -> str:
         for severity, count in counts.items()
         if count
     )
+    if lost and not counts["error"]:
+        # What is there is sound, which is not the same as that nothing is gone.
+        found = f"{found}; something" if found else "Something"
+        return f"{found} was lost or is open, see LOST above; what is there now is not damaged."
     if not found:
         return "All is well."
     return f"{found}." if counts["error"] else f"Nothing is damaged; {found}."

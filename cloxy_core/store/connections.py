@@ -79,12 +79,18 @@ def writer_engine(path: Path) -> Engine:
     return engine
 
 
-def reader_engine(path: Path, connections: int) -> Engine:
-    """An engine of read-only connections, each of whose transactions is one snapshot."""
+def reader_engine(path: Path, connections: int, *options: str) -> Engine:
+    """An engine of read-only connections, each of whose transactions is one snapshot.
+
+    Args:
+        path: The file.
+        connections: How many there may be at once.
+        options: Further URI parameters.
+    """
 
     def open_reader() -> Any:  # noqa: ANN401 - the driver's connection
         # Read-only by its mode too, so that the last one to close does not checkpoint.
-        connection = connect(path, "mode=ro")
+        connection = connect(path, "mode=ro", *options)
         _run(connection, (*_EVERY_CONNECTION, *_READER))
         return connection
 

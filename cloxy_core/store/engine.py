@@ -40,9 +40,9 @@ from cloxy_core.store.library import library_facts
 from cloxy_core.store.migrations import migrate, newest_core_number
 from cloxy_core.store.reads import ReadRegistry
 from cloxy_core.store.reserve import Reserve, room
-from cloxy_core.store.trouble import DamagedTexts, Place
+from cloxy_core.store.trouble import DamagedPages, DamagedTexts, Place
 from cloxy_hookspecs.context import Clock
-from cloxy_hookspecs.errors import StoreBusyError, StoreError, StoreFullError
+from cloxy_hookspecs.errors import IntegrityError, StoreBusyError, StoreError, StoreFullError
 from cloxy_hookspecs.providers.platform import Migration
 from cloxy_hookspecs.types.recall import Filters
 
@@ -89,6 +89,7 @@ class Store:
         # Looked up behind the writer, whose opening makes some file systems copy the file.
         self._place = Place(self._path)
         self.damaged_texts = DamagedTexts()
+        self._damaged_pages = DamagedPages()
 
     @classmethod
     def open(
@@ -191,7 +192,7 @@ class Store:
         log_size = file_size(self._log)
         free, place = self._free()
         warnings = [*self._library.warnings(), *self._place_warnings, *place]
-        warnings += self.damaged_texts.warnings()
+        warnings += [*self._damaged_pages.warnings(), *self.damaged_texts.warnings()]
         if log_size >= self._limits.log_bytes:
             warnings.append(log_warning(log_size, oldest))
         return StoreFacts(
@@ -230,7 +231,7 @@ class Store:
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         self._require_usable()
-        with explained(self._path), self._reader_engine.connect() as connection:
+        with self._explained(), self._reader_engine.connect() as connection:
             function = getattr(work, "func", work)
             name = getattr(function, "__qualname__", type(work).__qualname__)
             with self._reads.tracked(name, connection), connection.begin():
@@ -259,8 +260,19 @@ class Store:
         return step()
 
     def _transaction(self, work: Callable[[Connection], T]) -> T:
-        with explained(self._path, writing=True), self._writer.begin():
+        with self._explained(writing=True), self._writer.begin():
             return work(self._writer)
+
+    @contextmanager
+    def _explained(self, *, writing: bool = False, files: bool = False) -> Iterator[None]:
+        """As `explained`, and damage that SQLite itself met is remembered."""
+        try:
+            with explained(self._path, writing=writing, files=files):
+                yield
+        except IntegrityError as error:
+            if error.__cause__ is not None:
+                self._damaged_pages.note()
+            raise
 
     @contextmanager
     def _synchronous_full(self) -> Iterator[None]:
@@ -309,7 +321,7 @@ class Store:
         # A reader that stays must not stop every write for the whole time a lock is waited for.
         driver.execute(f"PRAGMA busy_timeout={_CHECKPOINT_WAIT_MS}")
         try:
-            with explained(self._path, writing=True):
+            with self._explained(writing=True):
                 (busy, _, _) = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         finally:
             driver.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
@@ -317,7 +329,7 @@ class Store:
 
     def _back_up(self, reason: str, keep: int) -> Path:
         self._require_usable()
-        with explained(self._path, writing=True, files=True):
+        with self._explained(writing=True, files=True):
             source = connect(self._path, "mode=ro")
             try:
                 now = self._clock.now()

@@ -51,6 +51,26 @@ class Place:
         return None if in_place else f"another file took the place of the database {self._path}"
 
 
+class DamagedPages:
+    """Whether a page was met that SQLite cannot make sense of, since the start."""
+
+    def __init__(self) -> None:
+        self._met = False
+
+    def note(self) -> None:
+        """Remember that one was met; may be called on any thread."""
+        self._met = True
+
+    def warnings(self) -> tuple[str, ...]:
+        """What `status` says, in words with what to do."""
+        if not self._met:
+            return ()
+        return (
+            "a damaged page of the database was met since the start: stop Cloxy and run "
+            "`cloxy doctor --repair`, which keeps the damaged file.",
+        )
+
+
 class DamagedTexts:
     """Memories whose text was found not to be what was stored, since the start."""
 

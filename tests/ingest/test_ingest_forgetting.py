@@ -6,7 +6,8 @@ import pytest
 from ingest_support import age, append
 from session_lines import instant, line, lines, now, pairs, said, title, turns
 
-from cloxy_hookspecs import InputError, NotFoundError
+from cloxy_core.services.holding import Cause, hold_ingest
+from cloxy_hookspecs import InputError, NotFoundError, StoreError
 
 CANARY = "the quetzalcoatl invoice was paid in obsidian coins last winter"
 LONG = " ".join(f"{CANARY} number {n}." for n in range(120))
@@ -300,16 +301,138 @@ def test_notes_of_the_parser_are_taken_even_while_a_pass_runs(server, monkeypatc
     server.check()
 
 
-def test_a_lost_key_is_told(server):
-    server.write(lines(said(CANARY, "first"), *turns(1)))
+@pytest.fixture
+def forgetful(server):
+    """A stopped server that has forgotten a message, of whose log there is a new copy."""
+    data = lines(said(CANARY, "first"), *turns(1))
+    server.write(data)
     server.ingest()
     server.forget(memory_of(server, "first"))
     server.restart()
     assert server.status().warnings == ()
     server.stop()
+    server.write(data, "copy.jsonl")
+    return server
+
+
+def lose_key(server):
     (server.data / "tombstones.key").unlink()
+
+
+def refused(server):
+    """A pass is refused, and nothing that was forgotten is there."""
+    with pytest.raises(StoreError, match="forgotten text would come back") as error:
+        server.ingest()
+    assert "quetzal" not in str(server.contents())
+    assert (server.data / "ingest.hold").exists()
+    assert str(server.data / "ingest.hold") in error.value.hint
+    return error.value
+
+
+def test_a_lost_key_is_told_and_no_log_is_read(forgetful):
+    lose_key(forgetful)
+    forgetful.start()
+    assert any("tombstones.key" in warning for warning in forgetful.status().warnings)
+    refused(forgetful)
+    forgetful.restart()
+    refused(forgetful)
+
+
+def test_the_right_key_takes_the_hold_away(forgetful):
+    key = forgetful.data / "tombstones.key"
+    right = key.read_bytes()
+    lose_key(forgetful)
+    forgetful.start()
+    wrong = key.read_bytes()
+    forgetful.stop()
+    # The same wrong key again: that its hold went away was no consent.
+    for _ in range(2):
+        key.write_bytes(wrong)
+        forgetful.start()
+        refused(forgetful)
+        forgetful.stop()
+        key.write_bytes(right)
+        forgetful.start()
+        assert not (forgetful.data / "ingest.hold").exists()
+        assert forgetful.status().warnings == ()
+        forgetful.stop()
+    forgetful.start()
+    forgetful.ingest()
+    assert "quetzal" not in str(forgetful.contents())
+
+
+def test_the_right_key_does_not_take_away_the_hold_of_a_repair(forgetful):
+    key = forgetful.data / "tombstones.key"
+    right = key.read_bytes()
+    lose_key(forgetful)
+    for cause in (Cause.LIST, Cause.KEY_AT_REPAIR):
+        hold_ingest(forgetful.data, cause)
+        forgetful.start()
+        refused(forgetful)
+        forgetful.stop()
+    key.write_bytes(right)
+    forgetful.start()
+    refused(forgetful)
+    assert "cause: key-lost\n" not in (forgetful.data / "ingest.hold").read_text()
+    (forgetful.data / "ingest.hold").unlink()
+    forgetful.ingest()
+    assert "quetzal" not in str(forgetful.contents())
+
+
+def test_consent_counts_for_this_key_alone(forgetful):
+    lose_key(forgetful)
+    forgetful.start()
+    refused(forgetful)
+    (forgetful.data / "ingest.hold").unlink()
+    forgetful.ingest()
+    assert "quetzal" in str(forgetful.contents())
+    assert forgetful.value("SELECT count(*) FROM tombstones WHERE scope = 'key'") == 1
+    assert forgetful.value("SELECT count(*) FROM tombstones WHERE scope = 'uid'") >= 1
+    assert forgetful.value("SELECT count(*) FROM counters WHERE key LIKE 'ingest.held%'") == 0
+    # The new key keeps what is forgotten from now on.
+    forgetful.forget(memory_of(forgetful, "first"))
+    forgetful.restart()
+    assert forgetful.status().warnings == ()
+    forgetful.ingest(force=True)
+    assert "quetzal" not in str(forgetful.contents())
+    forgetful.stop()
+    lose_key(forgetful)
+    forgetful.write(lines(said(CANARY, "first"), *turns(1)), "copy-2.jsonl")
+    forgetful.start()
+    refused(forgetful)
+
+
+def test_a_hold_for_the_key_does_not_end_with_that_of_the_list(forgetful):
+    hold_ingest(forgetful.data, Cause.LIST)
+    forgetful.start()
+    refused(forgetful)
+    forgetful.stop()
+    lose_key(forgetful)
+    forgetful.start()
+    assert "tombstones.key" in refused(forgetful).message
+    assert "could not save the list" in refused(forgetful).message
+
+
+def test_a_torn_key_is_kept_and_counts_as_lost(forgetful):
+    key = forgetful.data / "tombstones.key"
+    torn = [key.read_bytes()[:31], key.read_bytes() + b"\n"]
+    for left in torn:
+        key.write_bytes(left)
+        forgetful.start()
+        refused(forgetful)
+        forgetful.stop()
+    assert (forgetful.data / "tombstones.key.torn").read_bytes() == torn[0]
+    assert (forgetful.data / "tombstones.key.torn-2").read_bytes() == torn[1]
+
+
+def test_where_nothing_was_forgotten_a_lost_key_holds_nothing_back(server):
+    server.stop()
+    lose_key(server)
     server.start()
-    assert any("tombstones.key" in warning for warning in server.status().warnings)
+    server.write(lines(*turns(2)))
+    server.ingest()
+    assert server.messages() == pairs(*turns(2))
+    assert server.status().warnings == ()
 
 
 def test_many_neighbours_are_the_same_as_few(server):

@@ -32,8 +32,15 @@ def health(server):
 
 
 def troubles(server):
-    """Warnings about the place of the database; there may be others, of the machine."""
-    return [words for words in health(server)["warnings"] if str(server.data) in words]
+    """Warnings about the place of the database; there may be others, of the machine.
+
+    That the last pass failed is told until the next one succeeds.
+    """
+    return [
+        words
+        for words in health(server)["warnings"]
+        if str(server.data) in words and not words.startswith("last error: ")
+    ]
 
 
 def test_moved_away_nothing_is_stored_where_nobody_looks_and_back_it_goes_on(filled):

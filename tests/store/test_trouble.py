@@ -236,3 +236,31 @@ def test_nothing_opens_the_files_of_an_open_database(tmp_path):
         listening.clear()
 
     with_store(tmp_path / "d", work)
+
+
+def test_a_damaged_page_that_a_read_met_is_told_until_the_end(tmp_path):
+    with_store(tmp_path / "d", lambda store: store.write(add_memories(memory_row(1))))
+    path = tmp_path / "d" / "memory.db"
+    ((root,),) = query(path, "SELECT rootpage FROM sqlite_schema WHERE name = 'memories'")
+    data = bytearray(path.read_bytes())
+    data[(root - 1) * 4096 : root * 4096] = bytes(4096)
+    path.write_bytes(data)
+
+    def told(store):
+        return [words for words in store.facts().warnings if "damaged page" in words]
+
+    async def work(store):
+        before = told(store)
+        with pytest.raises(IntegrityError, match="is damaged"):
+            await store.read(lambda c: c.execute(text("SELECT content FROM memories")).all())
+        return before, told(store)
+
+    before, after = with_store(tmp_path / "d", work)
+    assert before == []
+    assert "stop Cloxy and run `cloxy doctor --repair`" in after[0]
+    # It is known since the start alone; the next one has to meet the page again.
+    assert with_store(tmp_path / "d", lambda store: _nothing(store, told)) == []
+
+
+async def _nothing(store, told):
+    return told(store)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from cloxy_core.services.doctor.buried import buried_by_index, bury_again
+from cloxy_core.services.doctor.buried import buried_by_index, bury_again, is_key_lost
 from cloxy_core.services.doctor.copying import (
     HIGHEST,
     Copied,
@@ -46,6 +46,9 @@ class Recovery:
         missing: rows that may be lost for good, by table; an upper limit, None if unknown.
         backups: the backups that rows came from.
         forgotten_lost: whether some of what was forgotten is not known any more.
+        key_lost: whether what was forgotten cannot be recognised without its key.
+        passed_over: backups of which nothing but the list of what was forgotten was taken, since
+            the rest of them may hold it.
         logs_to_read: session logs that the next start reads again.
         resumed: whether an earlier recovery was finished, of which nothing else is known.
     """
@@ -56,6 +59,8 @@ class Recovery:
     missing: dict[str, int | None] = field(default_factory=dict)
     backups: list[str] = field(default_factory=list)
     forgotten_lost: bool = False
+    key_lost: bool = False
+    passed_over: list[str] = field(default_factory=list)
     logs_to_read: int = 0
     resumed: bool = False
 
@@ -67,6 +72,8 @@ def build_database(
     migrations: Sequence[Migration],
     clock: Clock,
     tell: Tell,
+    *,
+    mark: bytes | None,
 ) -> Recovery:
     """Fill an empty database, and say what became of everything.
 
@@ -77,6 +84,7 @@ def build_database(
         migrations: steps of the core and of every enabled plugin.
         clock: the time.
         tell: told what is being done.
+        mark: of the key that is there; None without one.
     """
     engine = writer_engine(new)
     try:
@@ -86,11 +94,12 @@ def build_database(
             raw.execute("PRAGMA foreign_keys=OFF")
             raw.create_function("sha256_hex", 1, hashed, deterministic=True)
             recovery = _copy_all(raw, source, clock.now_ms(), tell)
-            _fill(raw, folder, recovery, tell)
+            _fill(raw, folder, recovery, tell, mark)
             _raise_sequences(raw)
             with connection.begin():
                 mend_references(connection)
             _judge(raw, recovery)
+            recovery.key_lost = is_key_lost(raw, mark)
             # Also when nothing seems to be missing: a damaged page can swallow rows unnoticed.
             if not recovery.forgotten_lost:
                 with connection.begin():
@@ -181,10 +190,11 @@ def _raise_sequences(raw: Any) -> None:  # noqa: ANN401 - the driver's
             )
 
 
-def _fill(raw: Any, folder: Path, recovery: Recovery, tell: Tell) -> None:  # noqa: ANN401 - the driver's
+def _fill(raw: Any, folder: Path, recovery: Recovery, tell: Tell, mark: bytes | None) -> None:  # noqa: ANN401 - the driver's
     """Put rows of backups where the damaged file had unreadable ones, newest backup first.
 
-    What was forgotten is taken from all of them: such rows are only ever added.
+    The list of what was forgotten is taken from all of them: such rows are only ever added. With
+    a list whose key is lost nothing else is: rows that were forgotten since could not be told.
     """
     for backup in reversed(backups(folder)):
         lost = {name: c for name, c in recovery.tables.items() if rows_missing(raw, name, c)}
@@ -197,7 +207,14 @@ def _fill(raw: Any, folder: Path, recovery: Recovery, tell: Tell) -> None:  # no
         tell(f"filling gaps from {backup.name}")
         raw.execute("ATTACH ? AS old", (file_uri(backup, "mode=ro", "immutable=1"),))
         try:
-            if _fill_from(raw, lost, recovery.filled):
+            forgotten = {name: copied for name, copied in lost.items() if name == FORGOTTEN}
+            rows = _fill_from(raw, forgotten, recovery.filled)
+            if is_key_lost(raw, mark):
+                recovery.passed_over.append(backup.name)
+            else:
+                others = {name: c for name, c in lost.items() if name != FORGOTTEN}
+                rows += _fill_from(raw, others, recovery.filled)
+            if rows:
                 recovery.backups.append(backup.name)
             _copy_sequences(raw, "old")
         finally:

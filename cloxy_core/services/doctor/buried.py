@@ -9,8 +9,8 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from cloxy_core.services.doctor.findings import SHOWN_DETAILS, Examined, Problem, counted
-from cloxy_core.services.doctor.forgotten import HOLD
 from cloxy_core.services.doctor.quarantine import FOLDER as QUARANTINE
+from cloxy_core.services.holding import HOLD
 from cloxy_core.services.write.tombstones import KEY_BYTES, key_mark
 from cloxy_core.store.backup import backups
 from cloxy_core.store.library import driver
@@ -21,7 +21,7 @@ KEY_PROBLEM: Final = "forgotten-key"
 # The plus keeps SQLite from searching, which a damaged index would lead astray.
 _BURIED: Final = """
     SELECT rowid, scope, key_hmac FROM {schema}.tombstones INDEXED BY sqlite_autoindex_tombstones_1
-    WHERE +scope IN ('uid', 'text', 'title')
+    WHERE +scope IN ('key', 'uid', 'text', 'title')
 """
 Buried = tuple[int, str, bytes]
 
@@ -40,7 +40,7 @@ def examine_buried(connection: Connection, data: Path) -> Examined:
     count = int(connection.exec_driver_sql(_COUNT).scalar_one())
     marks = {bytes(mark) for mark in connection.exec_driver_sql(_MARKS).scalars()}
     older = _older(connection, data)
-    if not marks or marks == {_mark(data / KEY_FILE)}:
+    if not marks or marks == {mark_of(data)}:
         return Examined(PART, f"{counted(count, 'message')} known as forgotten", older)
     held = (data / HOLD).exists()
     problem = Problem(
@@ -82,12 +82,19 @@ def _changed_at(path: Path) -> float:
         return math.inf
 
 
-def _mark(path: Path) -> bytes | None:
+def mark_of(data: Path) -> bytes | None:
+    """What stands in the list for the key of a data directory; None without a whole key."""
     try:
-        key = path.read_bytes()
+        key = (data / KEY_FILE).read_bytes()
     except OSError:
         return None
     return key_mark(key) if len(key) == KEY_BYTES else None
+
+
+def is_key_lost(connection: Any, mark: bytes | None) -> bool:  # noqa: ANN401 - the driver's
+    """Whether things were forgotten with another key than the one of this mark."""
+    marks = {bytes(row[0]) for row in connection.execute(_MARKS)}
+    return bool(marks) and marks != {mark}
 
 
 def buried_by_index(connection: Any, schema: str) -> list[Buried]:  # noqa: ANN401 - the driver's
@@ -113,10 +120,11 @@ def bury_again(connection: Any, buried: Sequence[Buried], now: int) -> int:  # n
         connection: the driver's.
         buried: of the index.
         now: stands for the lost time of each, milliseconds; a later one forgets more, not less.
+            The mark of the key has none.
     """
     added = 0
     for row, scope, key in buried:
-        values = (scope, key, now)
+        values = (scope, key, 0 if scope == "key" else now)
         # With its old number where that is free, so that it no longer counts as missing.
         added += connection.execute(
             "INSERT OR IGNORE INTO main.tombstones (rowid, scope, key_hmac, at)"

@@ -13,8 +13,8 @@ from cloxy_core.services.doctor.findings import (
     Problem,
     counted,
 )
-from cloxy_core.services.doctor.forgotten import HOLD, WORDS
 from cloxy_core.services.doctor.looking import abandoned, is_alive
+from cloxy_core.services.holding import held_remedy, held_words
 from cloxy_core.store.reserve import MEBIBYTE, room
 from cloxy_hookspecs import CloxyError
 
@@ -158,14 +158,15 @@ def _left(paths: DataDirectory) -> list[Problem]:
 
 
 def _held(folder: Path) -> list[Problem]:
-    if not (folder / HOLD).exists():
+    words = held_words(folder)
+    if words is None:
         return []
     return [
         Problem(
             name="logs-held-back",
             severity="warning",
-            message=WORDS,
-            remedy=f"remove {folder / HOLD} to have them read all the same",
+            message=words,
+            remedy=held_remedy(folder),
         )
     ]
 

@@ -10,8 +10,8 @@ from sqlalchemy.exc import DBAPIError
 from cloxy_core.kernel.host import PluginHost
 from cloxy_core.runtime.paths import DataDirectory
 from cloxy_core.runtime.workers import Workers
+from cloxy_core.services.doctor.buried import KEY_PROBLEM, examine_buried
 from cloxy_core.services.doctor.buried import PART as BURIED
-from cloxy_core.services.doctor.buried import examine_buried
 from cloxy_core.services.doctor.database import (
     DAMAGED,
     PAGES,
@@ -24,7 +24,7 @@ from cloxy_core.services.doctor.findings import Examined, Problem, Report, Tell
 from cloxy_core.services.doctor.indexes import examine_full_text, examine_index
 from cloxy_core.services.doctor.logs import PART as LOGS
 from cloxy_core.services.doctor.logs import examine_logs, examine_roots
-from cloxy_core.services.doctor.looking import LookStore, looked_at
+from cloxy_core.services.doctor.looking import LookStore, is_shut, looked_at
 from cloxy_core.services.doctor.outbox import PART as OUTBOX
 from cloxy_core.services.doctor.outbox import examine_outbox
 from cloxy_core.services.doctor.parts import Parts, make_parts, migrations_of
@@ -75,14 +75,19 @@ async def examine(host: PluginHost, paths: DataDirectory, tell: Tell = silent) -
 async def _inside(
     host: PluginHost, data: Path, store: LookStore, parts: Parts, tell: Tell
 ) -> list[Examined]:
-    """Everything in a database that can be opened; nothing further in one that is damaged."""
+    """Everything in a database that can be opened; of a damaged one, the key that it needs."""
+    if is_shut(store):
+        return [_shut(store.path)]
     tell("pages")
     copy = store.path if store.private else None
     pages = attempt(store.look, PAGES, partial(examine_pages, copy=copy))
     schema = attempt(store.look, SCHEMA, partial(_schema, host=host))
     found = [pages, schema]
     if any(problem.name in DAMAGED for part in found for problem in part.problems):
-        return found
+        # A new key is made when the database is opened, and none was ever missing then.
+        buried = attempt(store.look, BURIED, partial(examine_buried, data=data))
+        is_lost = any(problem.name == KEY_PROBLEM for problem in buried.problems)
+        return [*found, buried] if is_lost else found
     for part, work in (
         (WORDS, examine_words),
         (TEXTS, partial(examine_texts, tell=tell)),
@@ -118,6 +123,19 @@ def attempt(
         return Examined(part, "", (_unseen(error.message, error.hint or ""),))
     except DBAPIError as error:
         return Examined(part, "", (_unseen(str(error.orig), ""),))
+
+
+def _shut(path: Path) -> Examined:
+    """One line for all that cannot be looked at."""
+    problem = Problem(
+        name="not-examined",
+        severity="warning",
+        message=f"nothing in {path.name} was looked at: its newest changes are in the log beside "
+        "it, which can only be read where the folder can be written",
+        remedy=f"copy {path.parent} to a disk that can be written, and run "
+        "`CLOXY_DATA_DIR=<that copy> cloxy doctor`",
+    )
+    return Examined(PAGES, "", (problem,))
 
 
 def _unseen(message: str, remedy: str) -> Problem:

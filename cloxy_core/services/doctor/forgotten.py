@@ -2,46 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Connection, select
 
-from cloxy_core.runtime.paths import create_private_file
 from cloxy_core.services.indexing import Indexing
 from cloxy_core.services.passage_rows import PASSAGE_TEXT
 from cloxy_core.services.write.removal import remove_passages
 from cloxy_core.services.write.tombstones import Tombstones
-from cloxy_hookspecs import Message, StoreError
+from cloxy_hookspecs import Message
 from cloxy_hookspecs.tables import memories, passages
 
 ACTOR: Final = "doctor"
-HOLD: Final = "ingest.hold"
-WORDS: Final = (
-    "session logs are not read in: a repair could not save the list of what was forgotten, and "
-    "forgotten text would come back from them"
-)
 LOOKUP: Final = 500
-
-
-def hold_ingest(data: Path) -> None:
-    """Let no session log be read until a person removes a file."""
-    path = data / HOLD
-    if path.exists():
-        return
-    with open(create_private_file(path), "w", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor
-        file.write(f"{WORDS}. Remove this file to have them read all the same.\n")
-
-
-def refuse_held_back(data: Path) -> None:
-    """Return if session logs may be read.
-
-    Raises:
-        StoreError: they must not, until a person removes the file.
-    """
-    path = data / HOLD
-    if path.exists():
-        raise StoreError(WORDS, hint=f"remove {path} to have them read all the same")
 
 
 def forget_again(

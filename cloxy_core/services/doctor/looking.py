@@ -23,7 +23,7 @@ from cloxy_core.store.filters import filter_clause
 from cloxy_core.store.inspection import side_files
 from cloxy_core.store.library import driver
 from cloxy_core.store.reserve import REMEMBER_NEEDS_BYTES
-from cloxy_hookspecs import CloxyError, Filters, StoreError
+from cloxy_hookspecs import CloxyError, Filters, IntegrityError, StoreError
 
 T = TypeVar("T")
 
@@ -39,15 +39,17 @@ class LookStore:
     changes of others for damage.
     """
 
-    def __init__(self, path: Path, *, private: bool) -> None:
+    def __init__(self, path: Path, *, private: bool, still: bool = False) -> None:
         """Open nothing yet.
 
         Args:
             path: the database.
             private: whether it is a copy that nobody else has, in which checks may write.
+            still: whether nobody can write it, so that it is read without locks and side files.
         """
         self.path = path
         self.private = private
+        self._options = ("immutable=1",) if still else ()
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run work in a read transaction.
@@ -74,7 +76,10 @@ class LookStore:
 
     def look(self, work: Callable[[Connection], T]) -> T:
         """`read` for callers without an event loop."""
-        with self._connected(reader_engine(self.path, 1)) as connection, connection.begin():
+        with (
+            self._connected(reader_engine(self.path, 1, *self._options)) as connection,
+            connection.begin(),
+        ):
             return work(connection)
 
     def attempt(self, work: Callable[[Connection], T]) -> T:
@@ -109,7 +114,32 @@ def looked_at(database: Path) -> Iterator[LookStore]:
     """
     with ExitStack() as undo:
         copy = _copy(database, undo)
-        yield LookStore(copy or database, private=copy is not None)
+        still = copy is None and is_still(database)
+        yield LookStore(copy or database, private=copy is not None, still=still)
+
+
+def is_still(database: Path) -> bool:
+    """Whether nobody can write a database here, and all of it is in its one file."""
+    return not os.access(database.parent, os.W_OK) and not has_log(database)
+
+
+def is_shut(store: LookStore) -> bool:
+    """Whether nothing can be read, since the log beside the database needs a file of its own."""
+    if store.private or os.access(store.path.parent, os.W_OK) or not has_log(store.path):
+        return False
+    try:
+        store.look(lambda connection: connection.exec_driver_sql("PRAGMA schema_version").all())
+    except IntegrityError:
+        return False
+    except StoreError:
+        return True
+    return False
+
+
+def has_log(database: Path) -> bool:
+    """Whether changes that are not in the file yet lie beside it."""
+    wal = side_files(database)[0]
+    return wal.exists() and wal.stat().st_size > 0
 
 
 def abandoned(folder: Path) -> list[Path]:

@@ -14,11 +14,12 @@ from typing import Final
 
 from cloxy_core.runtime.paths import DataDirectory, sync_directory
 from cloxy_core.services.doctor.building import Recovery, build_database
+from cloxy_core.services.doctor.buried import mark_of
 from cloxy_core.services.doctor.findings import Tell
-from cloxy_core.services.doctor.forgotten import hold_ingest
 from cloxy_core.services.doctor.header import mended_copy, needs_mending
 from cloxy_core.services.doctor.looking import FOLDER_PREFIX
 from cloxy_core.services.doctor.quarantine import Quarantine
+from cloxy_core.services.holding import Cause, hold_ingest
 from cloxy_core.store.backup import verify
 from cloxy_core.store.creation import create_database
 from cloxy_core.store.failures import explained
@@ -73,10 +74,16 @@ def recover(
         with explained(new, writing=True, files=True):
             source = _readable(paths.database, newest_core_number(migrations), undo)
             create_database(new)
-            recovery = build_database(new, source, paths.backups, migrations, clock, tell)
+            mark = mark_of(paths.data)
+            recovery = build_database(
+                new, source, paths.backups, migrations, clock, tell, mark=mark
+            )
             verify(new)
             if recovery.forgotten_lost:
-                hold_ingest(paths.data)
+                hold_ingest(paths.data, Cause.LIST)
+            if recovery.key_lost:
+                # Before the database is opened, which makes a new key.
+                hold_ingest(paths.data, Cause.KEY_AT_REPAIR)
             finished = _beside(paths.database, FINISHED)
             new.replace(finished)
             sync_directory(paths.data)

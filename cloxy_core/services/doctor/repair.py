@@ -14,7 +14,7 @@ from cloxy_core.services.doctor.building import Recovery
 from cloxy_core.services.doctor.buried import KEY_PROBLEM
 from cloxy_core.services.doctor.database import DAMAGED
 from cloxy_core.services.doctor.findings import Report, Tell, counted
-from cloxy_core.services.doctor.forgotten import HOLD, forget_again
+from cloxy_core.services.doctor.forgotten import forget_again
 from cloxy_core.services.doctor.indexes import INDEX_PROBLEMS
 from cloxy_core.services.doctor.mending import Mending
 from cloxy_core.services.doctor.outbox import repair_outbox
@@ -22,6 +22,7 @@ from cloxy_core.services.doctor.quarantine import Quarantine
 from cloxy_core.services.doctor.references import mend_references
 from cloxy_core.services.doctor.vectors import repair_vectors
 from cloxy_core.services.doctor.words import repair_words
+from cloxy_core.services.holding import HOLD
 from cloxy_core.services.indexing import CommitChannel, Indexing
 from cloxy_core.services.ingest.service import IngestService
 from cloxy_core.services.write.tombstones import Tombstones
@@ -194,7 +195,19 @@ async def after_recovery(hands: Hands, recovery: Recovery, work: Work, tell: Tel
             "the list of what was forgotten is not whole any more, so session logs are not read "
             f"until you remove {hands.paths.data / HOLD}; forgotten text can come back then"
         )
-    elif recovery.logs_to_read:
+    if recovery.key_lost:
+        work.warnings.append(
+            "the key of what was forgotten is missing or another than before, so session logs are "
+            f"not read until you remove {hands.paths.data / HOLD}; put tombstones.key back before"
+        )
+    if recovery.passed_over:
+        work.warnings.append(
+            f"nothing but the list of what was forgotten was taken from {recovery.passed_over[0]}"
+            f"{' and older ones' if len(recovery.passed_over) > 1 else ''}: without the key what "
+            "was forgotten since cannot be left out"
+        )
+    is_held = recovery.forgotten_lost or recovery.key_lost
+    if recovery.logs_to_read and not is_held:
         logs = counted(recovery.logs_to_read, "session log")
         work.done.append(f"the next start reads {logs} again, for what was lost")
 

@@ -8,6 +8,7 @@ from logging import Logger
 from pathlib import Path
 
 from cloxy_core.runtime.workers import Workers
+from cloxy_core.services.holding import HELD
 from cloxy_core.services.indexing import Indexing
 from cloxy_core.services.ingest.passes import (
     Survey,
@@ -38,10 +39,6 @@ from cloxy_hookspecs import (
 
 SHOWN_WARNINGS = 20
 RETITLE = 50
-KEY_LOST = (
-    "the key of what was forgotten is another than before: put the file tombstones.key back from a"
-    " backup of the data directory, or forgotten text can come back from session logs"
-)
 ERROR_CHARACTERS = 200
 
 
@@ -68,13 +65,13 @@ class IngestService:
         self._turn = asyncio.Lock()
         self._cursors: dict[str, dict[str, Cursor]] = {}
         self._outdated = True
-        self._key_fits = True
         self._failures: dict[str, str] = {}
         self.progress = Progress()
         self.running = False
         self.events = False
         self.interval = 0.0
         self.has_room: Callable[[], Awaitable[str | None]] | None = None
+        self.held: Callable[[], Sequence[str]] | None = None
 
     def roots(self) -> Sequence[Path]:
         """Folders that are watched."""
@@ -131,7 +128,6 @@ class IngestService:
                 self._cursors[plugin] = known
             for session_id in await self._store.read(stale_titles):
                 await retitle(self._store, self._indexing, session_id)
-            self._key_fits = await self._store.read(self._writer.tombstones.key_fits)
         except BaseException:
             self._outdated = True
             raise
@@ -284,7 +280,11 @@ class IngestService:
 
     def _warnings(self, cursors: Sequence[Cursor]) -> tuple[str, ...]:
         """Things that a person should see, the same for every door."""
-        words = [] if self._key_fits else [KEY_LOST]
+        words = [] if self.held is None else list(self.held())
+        error = self.progress.last_error
+        # That logs were held back is told as it is now, not as the last pass found it.
+        if error and not error.startswith(HELD):
+            words.append(f"last error: {error}")
         words += [f"{uri}: {reason}" for uri, reason in self._failures.items()]
         words += [f"{c.uri}: {c.error}" for c in cursors if c.state == "failed"]
         words += [

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from cloxy_hookspecs import Message
@@ -55,10 +55,24 @@ class Tombstones:
         self._silenced = set()
 
     def key_fits(self, connection: Connection) -> bool:
-        """Whether what is buried was buried with this key; without it nothing is recognised."""
+        """Whether what is buried was buried with this key; without it nothing is recognised.
+
+        A key that was made in place of a lost one is in the list only after `adopt_key`, or
+        beside the lost one's mark after something was forgotten with it.
+        """
         used = select(tombstones.c.key_hmac).where(tombstones.c.scope == "key")
         keys = {bytes(key) for key in connection.execute(used).scalars()}
-        return not keys or keys == {key_mark(self._key)}
+        return not keys or keys == {self.mark}
+
+    @property
+    def mark(self) -> bytes:
+        """What stands in the list for this key."""
+        return key_mark(self._key)
+
+    def adopt_key(self, connection: Connection) -> None:
+        """Let this key alone count from now on; what others buried is recognised no more."""
+        connection.execute(delete(tombstones).where(tombstones.c.scope == "key"))
+        self._write(connection, [])
 
     def bury(self, connection: Connection, said: Iterable[tuple[str | None, str]], at: int) -> int:
         """Remember messages as forgotten.
@@ -79,7 +93,8 @@ class Tombstones:
                 rows.append({"scope": "uid", "key_hmac": self._hash(uid), "at": at})
             if telling := _telling(text):
                 rows.append({"scope": "text", "key_hmac": self._hash(telling), "at": at})
-        self._write(connection, rows)
+        if rows:
+            self._write(connection, rows)
         return count
 
     def bury_title(self, connection: Connection, session: str, title: str, at: int) -> None:
@@ -123,15 +138,14 @@ class Tombstones:
 
     def _write(self, connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
         self._empty = False
-        if rows:
-            check = {"scope": "key", "key_hmac": key_mark(self._key), "at": 0}
-            statement = insert(tombstones)
-            connection.execute(
-                statement.on_conflict_do_update(
-                    index_elements=["scope", "key_hmac"], set_={"at": statement.excluded.at}
-                ),
-                [check, *rows],
-            )
+        check = {"scope": "key", "key_hmac": self.mark, "at": 0}
+        statement = insert(tombstones)
+        connection.execute(
+            statement.on_conflict_do_update(
+                index_elements=["scope", "key_hmac"], set_={"at": statement.excluded.at}
+            ),
+            [check, *rows],
+        )
 
     def _hash(self, text: str) -> bytes:
         return hmac.digest(self._key, text.encode("utf-8", "surrogatepass"), hashlib.sha256)
@@ -174,8 +188,8 @@ def _load_key(path: Path) -> bytes:
         key = path.read_bytes()
         if len(key) == KEY_BYTES:
             return key
-        # A torn key protects nothing that was ever buried with a whole one: start a new one.
-        path.unlink()
+        # Kept aside: a person may know how to mend it, or where its whole copy is.
+        path.rename(_free_name(path.with_name(f"{path.name}.torn")))
         return _load_key(path)
     with os.fdopen(descriptor, "wb") as file:
         key = os.urandom(KEY_BYTES)
@@ -183,3 +197,11 @@ def _load_key(path: Path) -> bytes:
         file.flush()
         os.fsync(file.fileno())
     return key
+
+
+def _free_name(path: Path) -> Path:
+    """This name, or the first one with a number that no file has."""
+    number = 1
+    while os.path.lexists(candidate := path if number == 1 else Path(f"{path}-{number}")):
+        number += 1
+    return candidate
