@@ -41,7 +41,7 @@ def test_default_is_known_without_loading(embedder):
     info = embedder().info
     assert (info.space.model, info.space.dim) == (BGE, 384)
     assert info.space.revision == "Qdrant/bge-small-en-v1.5-onnx-Q/model_optimized.onnx"
-    assert (info.floor, info.characters) == (0.5, 1200)
+    assert (info.floor, info.characters) == (0.35, 1200)
 
 
 def test_the_last_part_of_a_name_is_enough(embedder):
