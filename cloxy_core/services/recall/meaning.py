@@ -9,10 +9,8 @@ from cloxy_hookspecs import (
     Float32Vector,
     Found,
     Hit,
-    IndexProvider,
     ModelMissingError,
     Query,
-    VectorIndexProvider,
 )
 
 NO_MODEL = "there is no model"
@@ -118,11 +116,6 @@ class Asking:
         if not self.meaning.wanted:
             return Asked()
         return Asked(notes=(f"searched by keyword only: {reason or NO_MODEL}",))
-
-
-def is_vector(record: IndexProvider | VectorIndexProvider) -> bool:
-    """Whether a channel searches by vector."""
-    return isinstance(record, VectorIndexProvider)
 
 
 def similarities(lists: Mapping[str, Sequence[Hit]], channels: Sequence[str]) -> dict[int, float]:
