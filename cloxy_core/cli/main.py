@@ -18,12 +18,16 @@ INTERRUPTED = 130
 
 # name: (module:function, one line of help)
 COMMANDS: dict[str, tuple[str, str]] = {
+    "backup": ("cloxy_core.cli.backup:backup", "Keep a checked copy of the memory."),
     "demo": ("cloxy_core.cli.demo:demo", "See it work on invented sessions, in half a minute."),
     "doctor": ("cloxy_core.cli.doctor:doctor", "Look for damage, and repair it."),
+    "export": ("cloxy_core.cli.exchange:export", "Write the memory, or a part, as JSON Lines."),
+    "import": ("cloxy_core.cli.exchange:import_", "Take in what `cloxy export` wrote."),
     "ingest": ("cloxy_core.cli.ingest:ingest", "Read the session logs now."),
     "plugins": ("cloxy_core.cli.plugins:plugins", "Show, switch on and switch off plugins."),
     "recall": ("cloxy_core.cli.recall:recall", "Find what was said in earlier sessions."),
     "reembed": ("cloxy_core.cli.reembed:reembed", "Make all vectors anew, with the model set now."),
+    "restore": ("cloxy_core.cli.backup:restore", "Put a backup in the place of the memory."),
     "start": ("cloxy_core.cli.start:start", "Run the server in this terminal."),
     "status": ("cloxy_core.cli.status:status", "Show what the server holds and how it is."),
 }

@@ -1,6 +1,7 @@
 """A copy of the database that was checked before it was called a backup."""
 
 import os
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -11,9 +12,13 @@ from cloxy_core.store.connections import APPLICATION_ID, connect
 from cloxy_hookspecs.errors import IntegrityError
 
 KEEP: Final = 5
+BY_HAND: Final = "by-hand"
+"""The reason in the name of a backup that a person made; no other code removes such a one."""
+
 _PREFIX: Final = "memory-"
 _SUFFIX: Final = ".db"
 _PARTIAL: Final = ".partial"
+_AUTOMATIC: Final = re.compile(rf"memory-\d{{8}}T\d{{9}}Z-(?!{BY_HAND}\.db).+\.db", re.ASCII)
 
 
 def back_up(
@@ -43,8 +48,7 @@ def back_up(
         IntegrityError: The copy is damaged; it was removed and older backups were kept.
     """
     _remove_partial(folder)
-    stamp = now.strftime("%Y%m%dT%H%M%S") + f"{now.microsecond // 1000:03d}Z"
-    target = folder / f"{_PREFIX}{stamp}-{reason}{_SUFFIX}"
+    target = stamped(folder, now, reason)
     partial = target.with_name(target.name + _PARTIAL)
     # Made beforehand, since SQLite itself would make it readable for everybody.
     os.close(create_private_file(partial))
@@ -59,6 +63,12 @@ def back_up(
     sync_directory(folder)
     _prune(folder, keep, newest=target)
     return target
+
+
+def stamped(folder: Path, now: datetime, reason: str) -> Path:
+    """Where a backup lies that is named by its time and reason."""
+    stamp = now.strftime("%Y%m%dT%H%M%S") + f"{now.microsecond // 1000:03d}Z"
+    return folder / f"{_PREFIX}{stamp}-{reason}{_SUFFIX}"
 
 
 def verify(copy: Path) -> None:
@@ -100,6 +110,13 @@ def _remove_partial(folder: Path) -> None:
 
 
 def _prune(folder: Path, keep: int, newest: Path) -> None:
-    for old in backups(folder)[: -max(keep, 1)]:
+    automatic = [path for path in backups(folder) if _is_automatic(path)]
+    for old in automatic[: -max(keep, 1)]:
         if old != newest:
             old.unlink(missing_ok=True)
+
+
+def _is_automatic(path: Path) -> bool:
+    """Whether it was not made by hand, under whatever name; those have their key beside them."""
+    by_hand = path.with_name(f"{path.name}.key").exists()
+    return not by_hand and _AUTOMATIC.fullmatch(path.name) is not None

@@ -4,7 +4,7 @@ What is forgotten leaves the rows, every index, session titles and the parsers' 
 keyed hash stays behind so that no copy of it is taken in again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, delete, func, or_, select, update
@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, or_, select, upd
 from cloxy_core.services.indexing import Indexing
 from cloxy_core.services.write.removal import remove_passages
 from cloxy_core.services.write.sessions import UNTOLD, quotes
-from cloxy_core.services.write.tombstones import Tombstones
+from cloxy_core.services.write.tombstones import LOOKUP, Tombstones
 from cloxy_core.services.write.victims import Victim, copies, find_victims
 from cloxy_hookspecs import Clock, Forgotten, InputError, NotFoundError
 from cloxy_hookspecs.tables import memories, passages, sessions
@@ -72,7 +72,9 @@ class Forgetter:
     def _forget(self, connection: Connection, victims: Sequence[Victim]) -> Forgetting:
         now = self.clock.now_ms()
         distinct = {victim.key: victim for victim in victims}.values()
-        buried = self.tombstones.bury(connection, ((v.uid, v.text) for v in distinct), now)
+        uids = _note_uids(connection, distinct)
+        said = ((v.uid or uids.get(v.places[0].memory_id), v.text) for v in distinct)
+        buried = self.tombstones.bury(connection, said, now)
         ids = [place.id for victim in distinct for place in victim.places]
         deleted = remove_passages(connection, self.indexing, ids, actor=ACTOR, now=now)
         retitled = self._clear_titles(connection, distinct, now)
@@ -117,6 +119,19 @@ def source_condition(prefix: str) -> ColumnElement[bool]:
     column = memories.c.source
     # substr compares exactly; LIKE would ignore case and take `_` and `%` for wildcards.
     return or_(column == stem, func.substr(column, 1, len(below)) == below)
+
+
+def _note_uids(connection: Connection, victims: Iterable[Victim]) -> Mapping[int, str]:
+    """Ids of memories by row, for texts that no agent gave an id: a file may bring them again."""
+    wanted = [victim.places[0].memory_id for victim in victims if victim.uid is None]
+    found: dict[int, str] = {}
+    for start in range(0, len(wanted), LOOKUP):
+        part = wanted[start : start + LOOKUP]
+        rows = connection.execute(
+            select(memories.c.id, memories.c.uid).where(memories.c.id.in_(part))
+        )
+        found |= {row.id: row.uid for row in rows}
+    return found
 
 
 def _passage_count(connection: Connection, memory_id: int) -> int:

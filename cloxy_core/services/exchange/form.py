@@ -1,0 +1,55 @@
+"""The file's form: names, limits, times, and one line as bytes."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+FORMAT: Final = "cloxy-export"
+VERSION: Final = 1
+LINE_LIMIT: Final = 64 * 1024 * 1024
+"""Bytes of the longest line that is read."""
+
+IMPORTED: Final = "import"
+"""Stands for the plugin in the rows of source files that are only known by their name."""
+
+UNNAMED: Final = "(not named)"
+"""Stands for the address of a source file that an import does not name."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+_BREAKS: Final = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x7f\x85\u2028\u2029"}
+"""What other programs may take for the end of a line, or obey; JSON itself lets them be."""
+
+
+def encode(value: Mapping[str, object]) -> bytes:
+    """One line, its line feed included; no text can break it."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return text.translate(_BREAKS).encode("utf-8") + b"\n"
+    except UnicodeEncodeError:
+        # A lone surrogate has no bytes in UTF-8, but an escape in JSON.
+        return json.dumps(value, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def time_text(at: int | None) -> str | None:
+    """Milliseconds as ISO 8601 in UTC; None for no time, or one outside of the calendar."""
+    if at is None:
+        return None
+    try:
+        moment = _EPOCH + at * _MILLISECOND
+    except OverflowError:
+        return None
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def read_time(text: str) -> int:
+    """Milliseconds of an ISO 8601 time.
+
+    Raises:
+        ValueError: it is none, or does not say its offset.
+    """
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError("without an offset")
+    return (moment - _EPOCH) // _MILLISECOND

@@ -1,0 +1,107 @@
+"""Notes of an import: as notes are written, but with their own ids and dates."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, insert
+
+from cloxy_core.runtime.clock import new_uid
+from cloxy_core.services.exchange.entries import NoteEntry
+from cloxy_core.services.exchange.form import IMPORTED
+from cloxy_core.services.exchange.known import as_message
+from cloxy_core.services.headers import index_header
+from cloxy_core.services.indexing import Indexing
+from cloxy_core.services.write.rows import Ids, text_hash
+from cloxy_core.services.write.sessions import SessionBook
+from cloxy_hookspecs import Chunk, Chunker, Clock, IndexChange, IndexRow, OriginPolicy
+from cloxy_hookspecs.tables import memories, memory_events, passages
+
+
+@dataclass(frozen=True, slots=True)
+class NoteImport:
+    """Writes clean notes that are not there yet."""
+
+    chunker: Chunker
+    policy: OriginPolicy
+    indexing: Indexing
+    clock: Clock
+
+    def apply(self, connection: Connection, note: NoteEntry) -> None:
+        """Write a note, a memory for each chunk; one that was exported is one chunk."""
+        chunks = self.chunker.pack([as_message(note)], None)
+        project = SessionBook(connection).project(note.project) if note.project else None
+        for number, chunk in enumerate(chunks):
+            self._write(connection, note, chunk, number, project)
+
+    def _write(
+        self,
+        connection: Connection,
+        note: NoteEntry,
+        chunk: Chunk,
+        number: int,
+        project: tuple[int, str] | None,
+    ) -> None:
+        now = self.clock.now_ms()
+        memory_id = Ids(connection, memories).take()
+        connection.execute(
+            insert(memories),
+            {
+                "id": memory_id,
+                # Later chunks of a long one are known by the first.
+                "uid": note.uid if number == 0 else new_uid(self.clock),
+                "origin": self.policy.name,
+                "kind": self.policy.kind,
+                "tier": self.policy.tier,
+                "state": "active",
+                "immutable": self.policy.immutable,
+                "content": chunk.content,
+                "content_hash": text_hash(chunk.content),
+                "source": note.source if number == 0 else f"{note.source}:chunk{number}",
+                "project_id": project[0] if project else None,
+                "ordinal": note.part + number,
+                "open": False,
+                "occurred_from": note.at,
+                "occurred_to": note.at,
+                "created_at": now,
+                "updated_at": now,
+                "version": 1,
+                "extra": dict(note.metadata),
+            },
+        )
+        self._passages(connection, note, chunk, memory_id, project[1] if project else None)
+        connection.execute(
+            insert(memory_events),
+            {"memory_id": memory_id, "op": "add", "actor": IMPORTED, "at": now},
+        )
+
+    def _passages(
+        self,
+        connection: Connection,
+        note: NoteEntry,
+        chunk: Chunk,
+        memory_id: int,
+        project: str | None,
+    ) -> None:
+        ids = Ids(connection, passages)
+        header = index_header(note.at, project, None, None, "note")
+        rows: list[dict[str, object]] = []
+        changes: list[IndexChange] = []
+        for ordinal, piece in enumerate(chunk.pieces):
+            text = chunk.content[piece.start : piece.end]
+            identifier = ids.take()
+            rows.append(
+                {
+                    "id": identifier,
+                    "memory_id": memory_id,
+                    "ordinal": ordinal,
+                    "part": piece.part,
+                    "role": piece.message.role,
+                    "author": piece.message.author,
+                    "char_start": piece.start,
+                    "char_end": piece.end,
+                    "occurred_at": note.at,
+                    "text_hash": text_hash(text),
+                }
+            )
+            changes.append(IndexChange(identifier, IndexRow(identifier, header, text)))
+        connection.execute(insert(passages), rows)
+        self.indexing.change(connection, changes)

@@ -1,0 +1,1 @@
+"""Backups that a person makes, and putting one back."""
