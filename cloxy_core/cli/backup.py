@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cloxy_core import __version__
 from cloxy_core.cli import fields, output
 
 if TYPE_CHECKING:
@@ -109,43 +108,28 @@ def _restore(file: Path) -> "Restored":
         DataDirectoryInUseError: a server runs; the message names it, and nothing was changed.
         CloxyError: the backup cannot be restored; nothing was changed.
     """
-    from cloxy_core import core_plugin
     from cloxy_core.cli.doctor_text import ProgressLine
+    from cloxy_core.cli.opening import plugins_of, take_lock
     from cloxy_core.core_settings import (
-        PLUGINS_DIR,
         data_directory,
         load_settings,
-        plugin_choice,
-        record_switches,
     )
-    from cloxy_core.kernel.host import open_plugins
     from cloxy_core.runtime.clock import SystemClock
-    from cloxy_core.runtime.lock import DataDirectoryLock, LockHolder
+    from cloxy_core.runtime.lock import DataDirectoryLock
     from cloxy_core.runtime.paths import DataDirectory
     from cloxy_core.services.keeping.restoring import restore as put_back
-    from cloxy_hookspecs.errors import DataDirectoryInUseError, NotFoundError
+    from cloxy_hookspecs.errors import NotFoundError
 
     if not file.is_file():
         raise NotFoundError(
             f"there is no file {file}", hint="`cloxy backup` makes one; older ones are in `backups`"
         )
     settings = load_settings(os.environ)
-    host = open_plugins(
-        settings,
-        plugin_choice(settings),
-        core=core_plugin,
-        switches=record_switches(settings),
-        folder=settings[PLUGINS_DIR],
-    )
+    host = plugins_of(settings)
     paths = DataDirectory.open(data_directory(settings))
     clock = SystemClock()
     lock = DataDirectoryLock(paths.lock)
-    try:
-        lock.acquire(LockHolder(os.getpid(), __version__, "", clock.now_ms()))
-    except DataDirectoryInUseError as error:
-        raise DataDirectoryInUseError(
-            error.message, hint="stop it, then run `cloxy restore` again; nothing was changed"
-        ) from error
+    take_lock(lock, "stop it, then run `cloxy restore` again; nothing was changed")
     with lock, ProgressLine() as progress:
         return put_back(host, paths, file.absolute(), clock, progress.tell)
 

@@ -5,18 +5,15 @@ import os
 
 import click
 
-from cloxy_core import core_plugin
 from cloxy_core.cli import output
 from cloxy_core.cli.doctor_repair import repair_all
 from cloxy_core.cli.doctor_text import ProgressLine, report_lines, work_lines
+from cloxy_core.cli.opening import plugins_of
 from cloxy_core.core_settings import (
-    PLUGINS_DIR,
     data_directory,
     load_settings,
-    plugin_choice,
-    record_switches,
 )
-from cloxy_core.kernel.host import PluginHost, open_plugins
+from cloxy_core.kernel.host import PluginHost
 from cloxy_core.runtime.paths import DataDirectory, private_umask
 from cloxy_core.services.doctor.examination import examine
 from cloxy_core.services.doctor.findings import Report
@@ -54,13 +51,7 @@ def doctor(repair: bool, as_json: bool) -> int:
 def _open() -> tuple[PluginHost, DataDirectory]:
     """Plugins, settings, and a data directory that is there."""
     settings = load_settings(os.environ)
-    host = open_plugins(
-        settings,
-        plugin_choice(settings),
-        core=core_plugin,
-        switches=record_switches(settings),
-        folder=settings[PLUGINS_DIR],
-    )
+    host = plugins_of(settings)
     data = data_directory(settings)
     if not data.is_dir():
         raise NotFoundError(

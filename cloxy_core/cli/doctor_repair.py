@@ -1,12 +1,10 @@
 """`cloxy doctor --repair`: from the lock to the second examination."""
 
-import os
-
-from cloxy_core import __version__
+from cloxy_core.cli.opening import take_lock
 from cloxy_core.engine import Engine
 from cloxy_core.kernel.host import PluginHost
 from cloxy_core.runtime.clock import SystemClock
-from cloxy_core.runtime.lock import DataDirectoryLock, LockHolder
+from cloxy_core.runtime.lock import DataDirectoryLock
 from cloxy_core.runtime.paths import DataDirectory
 from cloxy_core.services.doctor.building import Recovery
 from cloxy_core.services.doctor.buried import KEY_PROBLEM
@@ -33,8 +31,9 @@ from cloxy_core.services.doctor.repair import (
     tell_recovery,
 )
 from cloxy_core.services.holding import HOLD, Cause, hold_ingest
-from cloxy_hookspecs import DataDirectoryInUseError, IntegrityError
+from cloxy_hookspecs import IntegrityError
 
+AGAIN = "stop it, then run `cloxy doctor --repair` again"
 ROUNDS = 3
 """How often it is mended and looked again; one repair may bring to light what the next mends."""
 
@@ -56,7 +55,7 @@ async def repair_all(host: PluginHost, paths: DataDirectory, tell: Tell) -> tupl
     """
     work = Work()
     lock = DataDirectoryLock(paths.lock)
-    _acquire(lock)
+    take_lock(lock, AGAIN)
     with lock:
         report = await _under_lock(host, paths, lock, work, tell)
     return report, work
@@ -88,7 +87,7 @@ async def _round(
     tell: Tell,
 ) -> None:
     # The store gives the lock back when it closes.
-    _acquire(lock)
+    take_lock(lock, AGAIN)
     # This also takes the rights of others away.
     DataDirectory.open(paths.data)
     if report.has("open-to-others"):
@@ -102,15 +101,6 @@ async def _round(
         work.done.append(f"removed {counted(remove_left(paths.data), 'temporary file')}")
     if recovery is not None or needs_opening(report):
         await _inside(host, paths, lock, report, recovery, quarantine, work, tell)
-
-
-def _acquire(lock: DataDirectoryLock) -> None:
-    try:
-        lock.acquire(LockHolder(os.getpid(), __version__, "", SystemClock().now_ms()))
-    except DataDirectoryInUseError as error:
-        raise DataDirectoryInUseError(
-            error.message, hint="stop it, then run `cloxy doctor --repair` again"
-        ) from error
 
 
 def _recover(
@@ -187,7 +177,7 @@ async def _copy_first(
         work.copy = None
     finally:
         await engine.close()
-    _acquire(lock)
+    take_lock(lock, AGAIN)
     if work.copy is None:
         quarantine.keep_database(paths.database, copy=True)
         work.copy = quarantine.folder() / paths.database.name

@@ -1,21 +1,19 @@
 """An engine without a server, for as long as a file is imported."""
 
 import asyncio
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from cloxy_core import __version__
 from cloxy_core.app import open_host
+from cloxy_core.cli.opening import take_lock
 from cloxy_core.core_settings import LOG_LEVEL, data_directory, load_settings
 from cloxy_core.engine import NOTE, NOTES, TOMBSTONE_KEY, Engine
 from cloxy_core.kernel.host import PluginHost
 from cloxy_core.kernel.logging import logging_to
-from cloxy_core.runtime.clock import SystemClock
-from cloxy_core.runtime.lock import DataDirectoryLock, LockHolder
+from cloxy_core.runtime.lock import DataDirectoryLock
 from cloxy_core.runtime.paths import DataDirectory, private_umask
 from cloxy_core.services.exchange.arriving import Arriving, Summary
 from cloxy_core.services.exchange.judging import Judge
@@ -26,7 +24,7 @@ from cloxy_core.services.holding import refuse_held_back
 from cloxy_core.services.redaction import redact
 from cloxy_core.services.write.tombstones import KEY_BYTES, Tombstones
 from cloxy_core.services.write.transcripts import TranscriptWriter
-from cloxy_hookspecs import DataDirectoryInUseError, InputError, PluginContractError, StoreError
+from cloxy_hookspecs import InputError, PluginContractError, StoreError
 
 MESSAGES = "messages"
 
@@ -66,7 +64,7 @@ def run(
         paths = DataDirectory.open(folder)
         lock = DataDirectoryLock(paths.lock)
         with logging_to(paths.logs, level=settings[LOG_LEVEL], mask=lambda text: redact(text).text):
-            _take(lock)
+            take_lock(lock, "stop it, run `cloxy import` again, and start it")
             try:
                 return asyncio.run(_write(host, paths, lock, arriving))
             finally:
@@ -87,20 +85,6 @@ def _opened(file: str | None) -> Iterator[BinaryIO]:
                 hint="name a file that `cloxy export` wrote",
             ) from error
         yield stream
-
-
-def _take(lock: DataDirectoryLock) -> None:
-    """Take the lock of the data directory.
-
-    Raises:
-        DataDirectoryInUseError: a server has it; the message names it.
-    """
-    try:
-        lock.acquire(LockHolder(os.getpid(), __version__, "", SystemClock().now_ms()))
-    except DataDirectoryInUseError as error:
-        raise DataDirectoryInUseError(
-            error.message, hint="stop it, run `cloxy import` again, and start it"
-        ) from error
 
 
 async def _write(

@@ -6,19 +6,18 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from cloxy_core import core_plugin
+from cloxy_core.cli.opening import plugins_of
 from cloxy_core.cli.output import escape, print_json, print_line, table, warn
 from cloxy_core.core_settings import (
     PLUGINS_DIR,
     data_directory,
     load_settings,
     plugin_choice,
-    record_switches,
 )
 from cloxy_core.kernel.config_edit import set_disabled
 from cloxy_core.kernel.config_file import FILE_NAME
 from cloxy_core.kernel.discovery import describe
-from cloxy_core.kernel.host import PluginHost, open_plugins
+from cloxy_core.kernel.host import PluginHost
 from cloxy_core.kernel.plugin_state import (
     REQUIRED,
     PluginDescription,
@@ -92,14 +91,7 @@ def disable_command(name: str, as_json: bool) -> None:
 
 
 def _open() -> PluginHost:
-    settings = load_settings(os.environ)
-    return open_plugins(
-        settings,
-        plugin_choice(settings),
-        core=core_plugin,
-        switches=record_switches(settings),
-        folder=settings[PLUGINS_DIR],
-    )
+    return plugins_of(load_settings(os.environ))
 
 
 def _switch(name: str, *, disabled: bool, as_json: bool) -> None:

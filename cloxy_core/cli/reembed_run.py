@@ -1,20 +1,18 @@
 """An engine without a server, for as long as the vectors are made anew."""
 
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
-from cloxy_core import __version__
 from cloxy_core.app import open_host
+from cloxy_core.cli.opening import take_lock
 from cloxy_core.core_settings import EMBED_PROVIDER, LOG_LEVEL, data_directory, load_settings
 from cloxy_core.engine import Engine
 from cloxy_core.kernel.logging import logging_to
-from cloxy_core.runtime.clock import SystemClock
-from cloxy_core.runtime.lock import DataDirectoryLock, LockHolder
+from cloxy_core.runtime.lock import DataDirectoryLock
 from cloxy_core.runtime.paths import DataDirectory, private_umask
 from cloxy_core.services.redaction import redact
-from cloxy_hookspecs import DataDirectoryInUseError, ModelMissingError, NotFoundError
+from cloxy_hookspecs import ModelMissingError, NotFoundError
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ async def run(environ: Mapping[str, str], progress: Callable[[int, int], None]) 
     paths = DataDirectory.open(folder)
     lock = DataDirectoryLock(paths.lock)
     with logging_to(paths.logs, level=settings[LOG_LEVEL], mask=lambda text: redact(text).text):
-        _take(lock)
+        take_lock(lock, "stop it, run `cloxy reembed`, and start it again")
         try:
             engine = Engine(host, paths, lock)
             try:
@@ -81,20 +79,6 @@ async def run(environ: Mapping[str, str], progress: Callable[[int, int], None]) 
                 await engine.close()
         finally:
             lock.release()
-
-
-def _take(lock: DataDirectoryLock) -> None:
-    """Take the lock of the data directory.
-
-    Raises:
-        DataDirectoryInUseError: a server has it; the message names it.
-    """
-    try:
-        lock.acquire(LockHolder(os.getpid(), __version__, "", SystemClock().now_ms()))
-    except DataDirectoryInUseError as error:
-        raise DataDirectoryInUseError(
-            error.message, hint="stop it, run `cloxy reembed`, and start it again"
-        ) from error
 
 
 async def _fill(engine: Engine, progress: Callable[[int, int], None]) -> Outcome:

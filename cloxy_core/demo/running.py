@@ -16,7 +16,7 @@ from cloxy_core.kernel.logging import logging_to
 from cloxy_core.runtime.clock import SystemClock
 from cloxy_core.runtime.paths import DataDirectory
 from cloxy_core.services.dates import SystemZone
-from cloxy_core.services.recall.candidates import PASSAGE_TEXT
+from cloxy_core.services.passage_rows import PASSAGE_TEXT
 from cloxy_core.services.redaction import redact
 from cloxy_core.services.vector_feed import BUILDING, VectorChannel
 from cloxy_hookspecs import CloxyError, Query

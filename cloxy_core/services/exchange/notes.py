@@ -10,9 +10,10 @@ from cloxy_core.services.exchange.form import IMPORTED
 from cloxy_core.services.exchange.known import as_message
 from cloxy_core.services.headers import index_header
 from cloxy_core.services.indexing import Indexing
+from cloxy_core.services.write.notes import add_passages
 from cloxy_core.services.write.rows import Ids, text_hash
 from cloxy_core.services.write.sessions import SessionBook
-from cloxy_hookspecs import Chunk, Chunker, Clock, IndexChange, IndexRow, OriginPolicy
+from cloxy_hookspecs import Chunk, Chunker, Clock, OriginPolicy
 from cloxy_hookspecs.tables import memories, memory_events, passages
 
 
@@ -67,41 +68,11 @@ class NoteImport:
                 "extra": dict(note.metadata),
             },
         )
-        self._passages(connection, note, chunk, memory_id, project[1] if project else None)
+        header = index_header(note.at, project[1] if project else None, None, None, "note")
+        ids = Ids(connection, passages)
+        changes = add_passages(connection, ids, chunk, memory_id, header, note.at)
+        self.indexing.change(connection, changes)
         connection.execute(
             insert(memory_events),
             {"memory_id": memory_id, "op": "add", "actor": IMPORTED, "at": now},
         )
-
-    def _passages(
-        self,
-        connection: Connection,
-        note: NoteEntry,
-        chunk: Chunk,
-        memory_id: int,
-        project: str | None,
-    ) -> None:
-        ids = Ids(connection, passages)
-        header = index_header(note.at, project, None, None, "note")
-        rows: list[dict[str, object]] = []
-        changes: list[IndexChange] = []
-        for ordinal, piece in enumerate(chunk.pieces):
-            text = chunk.content[piece.start : piece.end]
-            identifier = ids.take()
-            rows.append(
-                {
-                    "id": identifier,
-                    "memory_id": memory_id,
-                    "ordinal": ordinal,
-                    "part": piece.part,
-                    "role": piece.message.role,
-                    "author": piece.message.author,
-                    "char_start": piece.start,
-                    "char_end": piece.end,
-                    "occurred_at": note.at,
-                    "text_hash": text_hash(text),
-                }
-            )
-            changes.append(IndexChange(identifier, IndexRow(identifier, header, text)))
-        connection.execute(insert(passages), rows)
-        self.indexing.change(connection, changes)

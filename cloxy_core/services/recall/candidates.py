@@ -8,18 +8,13 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, Connection, func, select
 
 from cloxy_core.services.headers import index_header
+from cloxy_core.services.passage_rows import PASSAGE_TEXT
 from cloxy_hookspecs import Author, CandidateBatch, Role
 from cloxy_hookspecs.tables import memories, passages, projects, sessions
 
 T = TypeVar("T", int, str)
 
 DAY_MS = 86_400_000
-
-PASSAGE_TEXT = func.substr(
-    memories.c.content,
-    passages.c.char_start + 1,
-    passages.c.char_end - passages.c.char_start,
-)
 
 
 @dataclass(frozen=True, slots=True)

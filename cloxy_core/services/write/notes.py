@@ -1,5 +1,6 @@
 """A text that somebody asked to be remembered."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, insert, select
@@ -113,30 +114,52 @@ class NoteWriter:
                 "extra": dict(draft.metadata),
             },
         )
-        changes = []
-        rows = []
         header = index_header(now, project[1] if project else None, None, None, "note")
-        for ordinal, piece in enumerate(chunk.pieces):
-            text = chunk.content[piece.start : piece.end]
-            identifier = passage_ids.take()
-            rows.append(
-                {
-                    "id": identifier,
-                    "memory_id": memory_id,
-                    "ordinal": ordinal,
-                    "part": piece.part,
-                    "role": piece.message.role,
-                    "author": piece.message.author,
-                    "char_start": piece.start,
-                    "char_end": piece.end,
-                    "occurred_at": now,
-                    "text_hash": text_hash(text),
-                }
-            )
-            changes.append(IndexChange(identifier, IndexRow(identifier, header, text)))
-        connection.execute(insert(passages), rows)
+        changes = add_passages(connection, passage_ids, chunk, memory_id, header, now)
         connection.execute(
             insert(memory_events), {"memory_id": memory_id, "op": "add", "actor": ACTOR, "at": now}
         )
         self.indexing.change(connection, changes)
         return memory_id
+
+
+def add_passages(
+    connection: Connection,
+    ids: Ids,
+    chunk: Chunk,
+    memory_id: int,
+    header: str,
+    at: int | None,
+) -> Sequence[IndexChange]:
+    """Write the passages of a note; what the indexes have to be told.
+
+    Args:
+        connection: a write transaction.
+        ids: gives the ids of passages.
+        chunk: the text, in pieces.
+        memory_id: the memory that holds it.
+        header: under which the passages are indexed.
+        at: when it was said, milliseconds.
+    """
+    rows: list[dict[str, object]] = []
+    changes: list[IndexChange] = []
+    for ordinal, piece in enumerate(chunk.pieces):
+        text = chunk.content[piece.start : piece.end]
+        identifier = ids.take()
+        rows.append(
+            {
+                "id": identifier,
+                "memory_id": memory_id,
+                "ordinal": ordinal,
+                "part": piece.part,
+                "role": piece.message.role,
+                "author": piece.message.author,
+                "char_start": piece.start,
+                "char_end": piece.end,
+                "occurred_at": at,
+                "text_hash": text_hash(text),
+            }
+        )
+        changes.append(IndexChange(identifier, IndexRow(identifier, header, text)))
+    connection.execute(insert(passages), rows)
+    return changes
