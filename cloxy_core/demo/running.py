@@ -107,11 +107,11 @@ async def _embed(engine: Engine) -> tuple[int, str | None]:
         await embedding.fill()
     except CloxyError as error:
         return 0, str(error)
-    await engine.indexing.drain()
-    embedded = (await embedding.status()).embedded
     while (trouble := _index_trouble(engine)) == BUILDING:  # noqa: ASYNC110 - nobody is told
         await asyncio.sleep(LOOK_SECONDS)
-    return embedded, trouble
+    # Built from what there was before, it may not have been told yet of what came meanwhile.
+    await engine.indexing.drain()
+    return (await embedding.status()).embedded, trouble
 
 
 def _index_trouble(engine: Engine) -> str | None:

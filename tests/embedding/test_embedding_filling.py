@@ -11,7 +11,7 @@ import pytest
 from embedding_support import REFUSED, Place, Words
 from session_lines import line, lines, said, turns
 
-from cloxy_core.services.embedding import backlog, service
+from cloxy_core.services.embedding import backlog, filling, service
 from cloxy_core.store.engine import Store
 from cloxy_hookspecs import ModelError
 from cloxy_hookspecs.errors import StoreBusyError, StoreFullError
@@ -501,3 +501,27 @@ def test_a_text_that_is_edited_to_one_that_is_set_aside_leaves_no_vector(place):
     assert (status.embedded, status.failed, status.backlog) == (4, 1, 0)
     assert len(place.vectors()) == 4
     place.check_index()
+
+
+def test_who_fills_while_another_one_looks_fills_all(place, monkeypatch):
+    place.remember("one note", "another note")
+    look_around = filling.Filling._look_around
+    looking, fill = asyncio.Event(), place.embedding.fill
+
+    async def slow(self):
+        looking.set()
+        await asyncio.sleep(0)
+        for _ in range(20):  # as long as the other one has turns
+            await asyncio.sleep(0.005)
+        await look_around(self)
+
+    async def both():
+        await place.embedding._settle()
+        first = asyncio.create_task(place.embedding._filling.look())
+        await looking.wait()
+        done = await fill()
+        await first
+        return done
+
+    monkeypatch.setattr(filling.Filling, "_look_around", slow)
+    assert place.do(both()) == 2

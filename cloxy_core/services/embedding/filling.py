@@ -78,6 +78,7 @@ class Filling:
         self._failed: dict[int, str] = {}
         self._made: _Made | None = None
         self._turn = asyncio.Lock()
+        self._looking = asyncio.Lock()
 
     def grown(self) -> None:
         """There may be new passages."""
@@ -94,13 +95,15 @@ class Filling:
 
     async def look(self) -> bool:
         """Whether there is anything to look at; costs next to nothing."""
-        if self._may_have_grown:
-            self._may_have_grown = False
-            try:
-                await self._look_around()
-            except BaseException:
-                self._may_have_grown = True
-                raise
+        # Whoever comes while another one looks must not take what is not seen yet for nothing.
+        async with self._looking:
+            if self._may_have_grown:
+                self._may_have_grown = False
+                try:
+                    await self._look_around()
+                except BaseException:
+                    self._may_have_grown = True
+                    raise
         return self._made is not None or not self._unseen.is_empty
 
     async def step(self) -> int | None:
