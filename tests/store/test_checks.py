@@ -75,7 +75,8 @@ def test_orphans_and_broken_references_are_named(tmp_path):
 def test_damaged_pages_are_found(tmp_path):
     path = fill(tmp_path, *(f"text {n} " * 300 for n in range(60)))
     data = bytearray(path.read_bytes())
-    for page in range(40, len(data) // 4096):
+    # Not those before, among which are the pages of the schema: without it nothing opens.
+    for page in range(56, len(data) // 4096):
         data[page * 4096 : page * 4096 + 4096] = b"\0" * 4096
     path.write_bytes(data)
     findings = run_both(tmp_path)

@@ -1,9 +1,10 @@
 """The file's form: names, limits, times, and one line as bytes."""
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
+
+from cloxy_core.escaping import safe_json
 
 FORMAT: Final = "cloxy-export"
 VERSION: Final = 1
@@ -18,18 +19,11 @@ UNNAMED: Final = "(not named)"
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
-_BREAKS: Final = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x7f\x85\u2028\u2029"}
-"""What other programs may take for the end of a line, or obey; JSON itself lets them be."""
 
 
 def encode(value: Mapping[str, object]) -> bytes:
-    """One line, its line feed included; no text can break it."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        return text.translate(_BREAKS).encode("utf-8") + b"\n"
-    except UnicodeEncodeError:
-        # A lone surrogate has no bytes in UTF-8, but an escape in JSON.
-        return json.dumps(value, separators=(",", ":")).encode("ascii") + b"\n"
+    """One line, its line feed included; no text can break it, or act on a terminal."""
+    return safe_json(value, compact=True).encode("utf-8") + b"\n"
 
 
 def time_text(at: int | None) -> str | None:

@@ -119,7 +119,10 @@ class Writing:
         report = self.transcripts.apply(connection, runs)
         self._widen(connection, batch)
         known = sum(key in there for key in keys)
-        taken.sessions = Kind(new=len(keys) - known, known=known)
+        # One of which all was forgotten here is not made anew.
+        now_there = stored_sessions(connection, batch.agent, keys)
+        gone = sum(key not in now_there for key in keys)
+        taken.sessions = Kind(new=len(keys) - known - gone, known=known, forgotten=gone)
         taken.messages = Kind(
             new=report.messages_added,
             known=report.messages_known + twins,

@@ -23,6 +23,7 @@ from cloxy_core.services.keeping.looking import (
     read_key,
     sync_file,
 )
+from cloxy_core.services.keeping.records import KnownCopy, note_copy
 from cloxy_core.services.write.tombstones import key_mark
 from cloxy_core.store.backup import BY_HAND, stamped, verify
 from cloxy_core.store.connections import connect
@@ -108,6 +109,7 @@ def keep(
         for left in (partial, new_key, *side_files(partial)):
             left.unlink(missing_ok=True)
         raise
+    note_copy(paths.data, KnownCopy("backup", target, int(now.timestamp() * 1000)))
     return Kept(
         path=target,
         key=None if key is None else key_beside(target),
@@ -148,6 +150,14 @@ def _remove_abandoned(target: Path) -> None:
             made = re.search(rf"\.(\d+){re.escape(UNFINISHED)}", left.name)
             if made and (int(made[1]) == os.getpid() or not is_alive(int(made[1]))):
                 left.unlink(missing_ok=True)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what killed backups left in a folder."""
+    for left in folder.glob(f".*{UNFINISHED}*"):
+        made = re.search(rf"\.(\d+){re.escape(UNFINISHED)}", left.name)
+        if made and not is_alive(int(made[1])):
+            left.unlink(missing_ok=True)
 
 
 def _snapshot(database: Path, partial: Path, tell: Tell) -> None:

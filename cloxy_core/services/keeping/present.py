@@ -18,6 +18,8 @@ Grave = tuple[str, bytes, int]
 KEY: Final = "key"
 _GRAVES: Final = "SELECT scope, key_hmac, at FROM tombstones"
 _TITLES: Final = "SELECT agent, key, title FROM sessions WHERE title IS NOT NULL"
+_RULES_EXIST: Final = "SELECT 1 FROM sqlite_master WHERE name = 'project_rules'"
+_RULES: Final = 'SELECT "key", path, ignored, keep_days, at FROM project_rules'
 _SEQUENCES: Final = "SELECT name, seq FROM sqlite_sequence"
 
 
@@ -30,6 +32,7 @@ class Present:
         graves: the list of what was forgotten.
         lost: whether that list may be short, since the database is damaged.
         titles: titles of sessions, by agent and key.
+        rules: of projects: key, path, ignored, days, and since when.
         sequences: the highest ids that were ever given, by table.
     """
 
@@ -37,6 +40,7 @@ class Present:
     graves: Sequence[Grave] = ()
     lost: bool = False
     titles: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    rules: Sequence[tuple[object, ...]] = ()
     sequences: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -90,5 +94,13 @@ def _read(connection: Any) -> Present:  # noqa: ANN401 - the driver's
         exists=True,
         graves=graves_in(connection),
         titles={(str(agent), str(key)): str(title) for agent, key, title in rows},
+        rules=_rules(connection),
         sequences={str(name): int(last) for name, last in connection.execute(_SEQUENCES)},
     )
+
+
+def _rules(connection: Any) -> Sequence[tuple[object, ...]]:  # noqa: ANN401 - the driver's
+    """Rules of projects; an older schema has none."""
+    if connection.execute(_RULES_EXIST).fetchone() is None:
+        return ()
+    return [tuple(row) for row in connection.execute(_RULES)]

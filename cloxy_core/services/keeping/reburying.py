@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Connection, delete, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
+from cloxy_core.services.doctor.building import reread_everything
 from cloxy_core.services.doctor.forgotten import forget_again
 from cloxy_core.services.indexing import Indexing
 from cloxy_core.services.keeping.present import Grave, Present
@@ -33,6 +34,15 @@ def take_over(connection: Connection, present: Present) -> None:
         connection.exec_driver_sql(
             "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (last, table)
         )
+    for rule in present.rules:
+        connection.exec_driver_sql(
+            'INSERT OR REPLACE INTO project_rules ("key", path, ignored, keep_days, at)'
+            " VALUES (?, ?, ?, ?, ?)",
+            rule,
+        )
+    if present.rules:
+        # A log says once where its session works, and the rules have to hear it.
+        reread_everything(connection)
     # Indexes outside of the database follow another one; without this note they are built anew.
     connection.execute(delete(index_checkpoints))
 

@@ -7,17 +7,21 @@ keyed hash stays behind so that no copy of it is taken in again.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, delete, func, or_, select, update
+from sqlalchemy import Connection, delete, exists, func, select, update
 
 from cloxy_core.services.indexing import Indexing
+from cloxy_core.services.upgrade.shadows import shadows
+from cloxy_core.services.upgrade.turns import turns
 from cloxy_core.services.write.removal import remove_passages
 from cloxy_core.services.write.sessions import UNTOLD, quotes
 from cloxy_core.services.write.tombstones import LOOKUP, Tombstones
 from cloxy_core.services.write.victims import Victim, copies, find_victims
-from cloxy_hookspecs import Clock, Forgotten, InputError, NotFoundError
-from cloxy_hookspecs.tables import memories, passages, sessions
+from cloxy_core.services.write.wanted import Wanted, meant
+from cloxy_hookspecs import Clock, Forgotten
+from cloxy_hookspecs.tables import memories, passages, projects, sessions, sources
 
 ACTOR = "forget"
+RETENTION = "retention"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,32 +38,55 @@ class Forgetting:
 
 
 @dataclass(frozen=True, slots=True)
+class Traces:
+    """What is to be forgotten, as other files may hold it.
+
+    Attributes:
+        uids: ids of messages.
+        notes: ids of memories whose text no agent gave an id.
+        texts: the texts, whole.
+        files: logs that the messages were read from, as they are addressed.
+        sessions: other sessions that say the same and stay, by the agent's own id.
+        since: when the first of them was stored, milliseconds.
+    """
+
+    uids: frozenset[str] = frozenset()
+    notes: frozenset[str] = frozenset()
+    texts: Sequence[str] = ()
+    files: Sequence[str] = ()
+    sessions: Sequence[str] = ()
+    since: int = 0
+
+    def __bool__(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.texts)
+
+
+@dataclass(frozen=True, slots=True)
 class Forgetter:
-    """Forgets; its methods are bodies of write transactions."""
+    """Forgets; its methods are bodies of transactions."""
 
     indexing: Indexing
     tombstones: Tombstones
     clock: Clock
 
-    def memory(self, connection: Connection, memory_id: int) -> Forgetting:
-        """Forget a memory and every copy of its messages, in whatever session.
+    def forget(self, connection: Connection, wanted: Wanted) -> Forgetting:
+        """Forget what is wanted and every copy of its messages, in whatever session.
 
         A message that goes on in other memories is forgotten as a whole.
+
+        Raises:
+            NotFoundError: there is no such memory, session or project.
+            InputError: the name is empty or means several.
         """
-        victims = find_victims(connection, passages.c.memory_id == memory_id)
-        if not victims:
-            raise NotFoundError(
-                f"there is no memory {memory_id}", hint="ids are shown by `cloxy recall`"
-            )
-        return self._forget(connection, [*victims, *copies(connection, victims)])
+        whole = meant(connection, wanted).projects
+        done = self.forget_victims(connection, _find(connection, wanted))
+        _drop_projects(connection, whole)
+        return done
 
-    def source(self, connection: Connection, prefix: str) -> Forgetting:
-        """Forget the memories whose source label begins with whole segments."""
-        return self._forget(connection, find_victims(connection, source_condition(prefix)))
-
-    def preview(self, connection: Connection, prefix: str) -> Forgotten:
-        """What `source` would forget."""
-        victims = find_victims(connection, source_condition(prefix))
+    def preview(self, connection: Connection, wanted: Wanted) -> Forgotten:
+        """What `forget` would do."""
+        victims = _find(connection, wanted)
         by_memory: dict[int, set[int]] = {}
         for victim in victims:
             for place in victim.places:
@@ -69,23 +96,52 @@ class Forgetter:
         )
         return Forgotten(emptied, len(victims))
 
-    def _forget(self, connection: Connection, victims: Sequence[Victim]) -> Forgetting:
+    def traces(self, connection: Connection, wanted: Wanted) -> Traces:
+        """What `forget` would take away, to be looked for in other files."""
+        victims = _find(connection, wanted)
+        if not victims:
+            return Traces()
+        ids = list({place.memory_id for victim in victims for place in victim.places})
+        files = {victim.source_id for victim in victims if victim.source_id is not None}
+        return Traces(
+            uids=frozenset(victim.uid for victim in victims if victim.uid),
+            notes=frozenset(_note_uids(connection, victims).values()),
+            texts=list(dict.fromkeys(victim.text for victim in victims)),
+            files=_addresses(connection, sorted(files)),
+            sessions=_left_sessions(connection, victims) if wanted.kind != "memory" else (),
+            since=_stored_since(connection, ids),
+        )
+
+    def forget_victims(self, connection: Connection, victims: Sequence[Victim]) -> Forgetting:
+        """Forget these messages; for what was found otherwise."""
         now = self.clock.now_ms()
-        distinct = {victim.key: victim for victim in victims}.values()
-        uids = _note_uids(connection, distinct)
-        said = ((v.uid or uids.get(v.places[0].memory_id), v.text) for v in distinct)
-        buried = self.tombstones.bury(connection, said, now)
-        ids = [place.id for victim in distinct for place in victim.places]
-        deleted = remove_passages(connection, self.indexing, ids, actor=ACTOR, now=now)
-        retitled = self._clear_titles(connection, distinct, now)
-        noted = {v.source_id for v in distinct if v.source_id is not None}
+        uids = _note_uids(connection, victims)
+        said = ((v.uid or uids.get(v.places[0].memory_id), v.text) for v in victims)
+        self.tombstones.bury(connection, said, now)
+        # An old piece has no ids, and its log, which may still be read in, holds single messages.
+        pieces = [v.text for v in victims if v.uid is None and v.session_id is not None]
+        self.tombstones.bury(connection, ((None, t) for p in pieces for t in turns(p)), now)
+        return self._remove(connection, victims, now, buried=True)
+
+    def expire(self, connection: Connection, victims: Sequence[Victim]) -> Forgetting:
+        """Remove these messages without a hash: a rule keeps them out for as long as it holds."""
+        return self._remove(connection, victims, self.clock.now_ms(), buried=False)
+
+    def _remove(
+        self, connection: Connection, victims: Sequence[Victim], now: int, *, buried: bool
+    ) -> Forgetting:
+        ids = [place.id for victim in victims for place in victim.places]
+        actor = ACTOR if buried else RETENTION
+        deleted = remove_passages(connection, self.indexing, ids, actor=actor, now=now)
+        retitled = self._clear_titles(connection, victims, now, buried=buried)
+        noted = {v.source_id for v in victims if v.source_id is not None}
         self.tombstones.silence(connection, noted)
-        return Forgetting(Forgotten(deleted, buried), retitled)
+        return Forgetting(Forgotten(deleted, len(victims)), retitled)
 
     def _clear_titles(
-        self, connection: Connection, victims: Iterable[Victim], now: int
+        self, connection: Connection, victims: Iterable[Victim], now: int, *, buried: bool
     ) -> Sequence[int]:
-        """Remove sessions that are empty now, and titles that quote what was forgotten."""
+        """Remove sessions that are empty now, and titles that quote what is gone."""
         texts: dict[int, list[str]] = {}
         for victim in victims:
             if victim.session_id is not None:
@@ -93,32 +149,65 @@ class Forgetter:
         retitled: list[int] = []
         for identifier, forgotten in texts.items():
             session = connection.execute(
-                select(sessions.c.key, sessions.c.title).where(sessions.c.id == identifier)
+                select(sessions.c.agent, sessions.c.key, sessions.c.title).where(
+                    sessions.c.id == identifier
+                )
             ).one()
-            if session.title and quotes(session.title, forgotten):
-                self.tombstones.bury_title(connection, session.key, session.title, now)
+            empty = _is_empty(connection, identifier)
+            if session.title and (empty or quotes(session.title, forgotten)):
+                if buried:
+                    self.tombstones.bury_title(connection, session.key, session.title, now)
                 connection.execute(
                     update(sessions)
                     .where(sessions.c.id == identifier)
                     .values(title=None, title_rank=0, indexed_title=UNTOLD)
                 )
                 retitled.append(identifier)
-            if _is_empty(connection, identifier):
+            if empty:
+                if buried:
+                    self.tombstones.bury_session(connection, session.agent, session.key, now)
                 connection.execute(delete(sessions).where(sessions.c.id == identifier))
         return retitled
 
 
-def source_condition(prefix: str) -> ColumnElement[bool]:
-    """Memories of a source label or below it, in whole `:` segments, case-sensitive."""
-    stem = prefix.strip().rstrip(":")
-    if not stem:
-        raise InputError(
-            "the source prefix is empty", hint="name a source, for example `convo:<session>`"
+def _find(connection: Connection, wanted: Wanted) -> Sequence[Victim]:
+    """Messages that are meant; each once.
+
+    A memory goes with every copy of its messages. Who forgets a session leaves its forks whole.
+    """
+    victims = find_victims(connection, meant(connection, wanted).condition)
+    if victims and wanted.kind == "memory":
+        victims = [*victims, *copies(connection, victims)]
+    victims = [*victims, *_hidden(connection, victims)]
+    return list({victim.key: victim for victim in victims}.values())
+
+
+def _hidden(connection: Connection, victims: Sequence[Victim]) -> Sequence[Victim]:
+    """Old pieces that nobody sees any more because these messages took their place."""
+    said: dict[int, set[str]] = {}
+    for victim in victims:
+        if victim.session_id is not None and victim.uid is not None:
+            said.setdefault(victim.session_id, set()).add(victim.text)
+    found = sorted(shadows(connection, said))
+    return [
+        victim
+        for start in range(0, len(found), LOOKUP)
+        for victim in find_victims(
+            connection, passages.c.memory_id.in_(found[start : start + LOOKUP])
         )
-    below = stem + ":"
-    column = memories.c.source
-    # substr compares exactly; LIKE would ignore case and take `_` and `%` for wildcards.
-    return or_(column == stem, func.substr(column, 1, len(below)) == below)
+    ]
+
+
+def _drop_projects(connection: Connection, ids: Sequence[int]) -> None:
+    """Forget the paths of projects of which nothing is left."""
+    for start in range(0, len(ids), LOOKUP):
+        connection.execute(
+            delete(projects).where(
+                projects.c.id.in_(ids[start : start + LOOKUP]),
+                ~exists().where(memories.c.project_id == projects.c.id),
+                ~exists().where(sessions.c.project_id == projects.c.id),
+            )
+        )
 
 
 def _note_uids(connection: Connection, victims: Iterable[Victim]) -> Mapping[int, str]:
@@ -132,6 +221,37 @@ def _note_uids(connection: Connection, victims: Iterable[Victim]) -> Mapping[int
         )
         found |= {row.id: row.uid for row in rows}
     return found
+
+
+def _addresses(connection: Connection, ids: Sequence[int]) -> Sequence[str]:
+    found: list[str] = []
+    for start in range(0, len(ids), LOOKUP):
+        part = ids[start : start + LOOKUP]
+        found += connection.execute(select(sources.c.uri).where(sources.c.id.in_(part))).scalars()
+    return found
+
+
+def _left_sessions(connection: Connection, victims: Sequence[Victim]) -> Sequence[str]:
+    going = {victim.key for victim in victims}
+    left = {v.session_id for v in copies(connection, victims) if v.key not in going}
+    ids = sorted(identifier for identifier in left if identifier is not None)
+    found: list[str] = []
+    for start in range(0, len(ids), LOOKUP):
+        part = ids[start : start + LOOKUP]
+        found += connection.execute(select(sessions.c.key).where(sessions.c.id.in_(part))).scalars()
+    return found
+
+
+def _stored_since(connection: Connection, ids: Sequence[int]) -> int:
+    times: list[int] = []
+    for start in range(0, len(ids), LOOKUP):
+        part = ids[start : start + LOOKUP]
+        times.append(
+            connection.execute(
+                select(func.min(memories.c.created_at)).where(memories.c.id.in_(part))
+            ).scalar_one()
+        )
+    return min(times)
 
 
 def _passage_count(connection: Connection, memory_id: int) -> int:

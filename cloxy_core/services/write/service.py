@@ -1,7 +1,7 @@
 """Reading, writing and forgetting memories: the two ports."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -10,9 +10,12 @@ from sqlalchemy import Connection, func, select
 from cloxy_core.services.echo import strip_echo
 from cloxy_core.services.indexing import Indexing, passage_total
 from cloxy_core.services.redaction import JsonValue, clean, redact_value
-from cloxy_core.services.write.forgetting import Forgetter, Forgetting, source_condition
+from cloxy_core.services.write.elsewhere import Cleaned, Elsewhere
+from cloxy_core.services.write.erasing import Eraser
+from cloxy_core.services.write.forgetting import Forgetter, Forgetting
 from cloxy_core.services.write.notes import NoteWriter
 from cloxy_core.services.write.retitling import retitle
+from cloxy_core.services.write.wanted import Wanted
 from cloxy_core.store.counters import count_up, read_counts
 from cloxy_core.store.engine import Store
 from cloxy_hookspecs import (
@@ -20,6 +23,7 @@ from cloxy_hookspecs import (
     Forgotten,
     InputError,
     MemoryStats,
+    NotFoundError,
     ProjectSummary,
     Stored,
 )
@@ -30,8 +34,16 @@ class MemoryService:
     """Implements `MemoryReader` and `MemoryWriter`."""
 
     def __init__(
-        self, store: Store, indexing: Indexing, notes: NoteWriter, forgetter: Forgetter
+        self,
+        store: Store,
+        indexing: Indexing,
+        notes: NoteWriter,
+        forgetter: Forgetter,
+        eraser: Eraser,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
+        self.eraser = eraser
+        self._elsewhere = elsewhere
         self._store = store
         self._indexing = indexing
         self._notes = notes
@@ -83,32 +95,69 @@ class MemoryService:
         await self._indexing.drain()
         return stored
 
-    async def forget(self, memory_id: int) -> Forgotten:
+    async def forget(self, memory_id: int, *, dry_run: bool = False) -> Forgotten:
         """Remove a memory and every copy of its text, for good."""
-        return await self._forget(lambda c: self._forgetter.memory(c, memory_id))
+        return await self._forget(Wanted("memory", str(memory_id)), dry_run=dry_run)
 
     async def forget_source(self, prefix: str, *, dry_run: bool = False) -> Forgotten:
         """Remove the memories under a source label, for good."""
-        source_condition(prefix)
-        if dry_run:
-            return await self._store.read(lambda c: self._forgetter.preview(c, prefix))
-        return await self._forget(lambda c: self._forgetter.source(c, prefix))
+        return await self._forget(Wanted("source", prefix), dry_run=dry_run)
+
+    async def forget_session(self, session: str, *, dry_run: bool = False) -> Forgotten:
+        """Remove a session, for good."""
+        return await self._forget(Wanted("session", session), dry_run=dry_run)
+
+    async def forget_project(
+        self, project: str, *, dry_run: bool = False, missing_ok: bool = False
+    ) -> Forgotten:
+        """Remove a project, for good."""
+        try:
+            return await self._forget(Wanted("project", project), dry_run=dry_run)
+        except NotFoundError:
+            if not missing_ok:
+                raise
+            return Forgotten(0, 0)
 
     async def reindex(self) -> Mapping[str, int]:
         """Rebuild every index from the rows; passages by channel."""
         async with self._rebuilding:
             return await self._indexing.rebuild()
 
-    async def _forget(self, work: Callable[[Connection], Forgetting]) -> Forgotten:
-        """Forget, then make it unreadable in indexes and in the write-ahead log, too."""
-        done = await self._store.write(work, durable=True)
-        if done.forgotten.messages:
-            for session_id in done.retitled:
-                await retitle(self._store, self._indexing, session_id)
-            await self._store.write(self._indexing.scrub)
-            await self._indexing.drain()
-            await self._store.checkpoint()
-        return done.forgotten
+    async def settle(self) -> str | None:
+        """Have removed passages leave the other indexes and the bytes of the files.
+
+        Returns:
+            Why bytes of them are still there, in words; None when they are not.
+        """
+        await self._indexing.drain()
+        return await self.eraser.finish()
+
+    async def _forget(self, wanted: Wanted, *, dry_run: bool) -> Forgotten:
+        """Forget, then make it unreadable in every file of ours, and say where else it is.
+
+        Other files first: should that fail, nothing was forgotten, and the same call does it all.
+        """
+        if dry_run:
+            return await self._store.read(lambda c: self._forgetter.preview(c, wanted))
+        traces = await self._store.read(lambda c: self._forgetter.traces(c, wanted))
+        if not traces:
+            return Forgotten(0, 0)
+        cleaned = await self._elsewhere.clean(traces) if self._elsewhere else Cleaned()
+
+        def write(connection: Connection) -> Forgetting:
+            self.eraser.note(connection)
+            return self._forgetter.forget(connection, wanted)
+
+        done = await self._store.write(write, durable=True)
+        for session_id in done.retitled:
+            await retitle(self._store, self._indexing, session_id)
+        return replace(
+            done.forgotten,
+            pending=await self.settle(),
+            still_in=cleaned.still_in,
+            backups_rewritten=cleaned.rewritten,
+            backups_removed=cleaned.removed,
+        )
 
 
 def _clean_metadata(draft: Draft) -> tuple[dict[str, object], Mapping[str, int]]:

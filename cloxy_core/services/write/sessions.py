@@ -161,6 +161,14 @@ class SessionBook:
         """A session that was loaded."""
         return self._states[agent, key]
 
+    def leave_out(self, agent: str, key: str) -> bool:
+        """Do without a session that is not stored yet; whether it is so."""
+        state = self._states.get((agent, key))
+        if state is None or state.was_stored:
+            return False
+        del self._states[agent, key]
+        return True
+
     def settle(self, state: SessionState, project: str | None) -> bool:
         """Give a session its project if it has none yet; whether it got one now."""
         if project is None or state.values["project_id"] is not None:

@@ -109,6 +109,21 @@ class Tombstones:
         key = self._hash(_title_key(session, title))
         return ("title", key) in _buried(connection, [key])
 
+    def bury_session(self, connection: Connection, agent: str, session: str, at: int) -> None:
+        """Remember a session as one of which nothing is left."""
+        key = self._hash(_session_key(agent, session))
+        self._write(connection, [{"scope": "session", "key_hmac": key, "at": at}])
+
+    def gone_sessions(
+        self, connection: Connection, agent: str, sessions: Sequence[str]
+    ) -> Sequence[str]:
+        """Those of some sessions that were forgotten as a whole."""
+        if not sessions or self._is_empty(connection):
+            return ()
+        keys = {self._hash(_session_key(agent, key)): key for key in sessions}
+        found = _buried(connection, list(keys))
+        return [session for key, session in keys.items() if ("session", key) in found]
+
     def alive(self, connection: Connection, messages: Sequence[Message]) -> Sequence[Message]:
         """The messages that are not forgotten; nearly free while nothing is."""
         if not messages or self._is_empty(connection):
@@ -158,6 +173,10 @@ def key_mark(key: bytes) -> bytes:
 
 def _title_key(session: str, title: str) -> str:
     return f"{session}\0{' '.join(title.casefold().split())}"
+
+
+def _session_key(agent: str, session: str) -> str:
+    return f"session\0{agent}\0{session}"
 
 
 def _telling(text: str) -> str | None:

@@ -14,8 +14,10 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from cloxy_core.runtime.clock import new_uid
 from cloxy_core.services.indexing import Indexing
+from cloxy_core.services.write.aside import SetAside
 from cloxy_core.services.write.batch import FileBatch, WriteReport
 from cloxy_core.services.write.cursors import write_cursors
+from cloxy_core.services.write.passing import Passing
 from cloxy_core.services.write.revisions import revise
 from cloxy_core.services.write.rows import Ids, Rows, earliest, latest, text_hash
 from cloxy_core.services.write.sessions import (
@@ -41,6 +43,7 @@ class TranscriptWriter:
         self.tombstones = tombstones
         self._indexing = indexing
         self._clock = clock
+        self._aside = SetAside()
 
     def apply(self, connection: Connection, batches: Sequence[FileBatch]) -> WriteReport:
         """Write the runs of several files.
@@ -49,15 +52,24 @@ class TranscriptWriter:
             connection: a write transaction.
             batches: runs of files, those of one file in its order.
         """
-        return _Transaction(connection, self._indexing, self.tombstones, self._clock).run(batches)
+        transaction = _Transaction(
+            connection, self._indexing, self.tombstones, self._clock, self._aside
+        )
+        return transaction.run(batches)
 
 
 class _Transaction:
     """What is shared while one transaction is put together."""
 
     def __init__(
-        self, connection: Connection, indexing: Indexing, tombstones: Tombstones, clock: Clock
+        self,
+        connection: Connection,
+        indexing: Indexing,
+        tombstones: Tombstones,
+        clock: Clock,
+        aside: SetAside,
     ) -> None:
+        self.aside = aside
         self.connection = connection
         self.indexing = indexing
         self.tombstones = tombstones
@@ -67,6 +79,7 @@ class _Transaction:
         self.rows = Rows()
         self.memory_ids = Ids(connection, memories)
         self.passage_ids = Ids(connection, passages)
+        self.left_out: set[tuple[str, str]] = set()
         self.report = WriteReport()
 
     def run(self, batches: Sequence[FileBatch]) -> WriteReport:
@@ -74,8 +87,15 @@ class _Transaction:
             keys = [key for batch in batches if batch.feed.agent == agent for key in _keys(batch)]
             self.book.load(agent, keys)
         cursors = write_cursors(self.connection, batches, self.now)
-        # Of each run, what nobody has forgotten.
-        alive = [self.tombstones.alive(self.connection, batch.messages) for batch in batches]
+        passing = Passing(self.connection, self.book, self.now)
+        passing.look(batches, [list(_keys(batch)) for batch in batches])
+        # Of each run, what nobody has forgotten, and no rule keeps out.
+        alive = [
+            passing.keep(batch, self.tombstones.alive(self.connection, batch.messages))
+            for batch in batches
+        ]
+        passing.note(cursors)
+        self._leave_out(batches, alive, passing)
         for batch, messages in zip(batches, alive, strict=True):
             self._learn(batch, messages)
         self.book.write_new()
@@ -95,12 +115,44 @@ class _Transaction:
         }
         return self.report
 
+    def _leave_out(
+        self,
+        batches: Sequence[FileBatch],
+        alive: Sequence[Sequence[Message]],
+        passing: Passing,
+    ) -> None:
+        """Learn nothing of sessions that are ignored.
+
+        And make none anew of which all was forgotten or is too old, and nothing new is said.
+        """
+        self.left_out |= passing.ignored
+        for agent, key in passing.ignored:
+            self.book.leave_out(agent, key)
+        living = {
+            (batch.feed.agent, message.session)
+            for batch, messages in zip(batches, alive, strict=True)
+            for message in messages
+        }
+        for agent in dict.fromkeys(batch.feed.agent for batch in batches):
+            keys = {key for b in batches if b.feed.agent == agent for key in _keys(b)}
+            silent = sorted(key for key in keys if (agent, key) not in living)
+            gone = self.tombstones.gone_sessions(self.connection, agent, silent)
+            expired = [key for key in silent if (agent, key) in passing.silent]
+            for key in dict.fromkeys([*gone, *expired]):
+                if self.book.leave_out(agent, key):
+                    self.left_out.add((agent, key))
+
     def _learn(self, batch: FileBatch, alive: Sequence[Message]) -> None:
         """Take in what the run says about its sessions."""
         agent = batch.feed.agent
         dead = _texts(batch.messages, without=alive)
         for key in _keys(batch):
+            if (agent, key) in self.left_out:
+                if key in batch.facts:
+                    self.aside.put((agent, key), batch.facts[key], batch.projects.get(key))
+                continue
             state = self.book.get(agent, key)
+            self.aside.give_back((agent, key), state, self.book)
             got_project = self.book.settle(state, batch.projects.get(key))
             facts = batch.facts.get(key)
             retitled = facts is not None and state.learn(self._allowed(facts, dead))

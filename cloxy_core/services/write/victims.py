@@ -3,13 +3,16 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, select
+from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from cloxy_core.services.passage_rows import PASSAGE_TEXT
+from cloxy_core.services.write.rows import text_hash
 from cloxy_core.services.write.tombstones import TELLING
 from cloxy_hookspecs.tables import memories, passages
 
 LOOKUP = 500
+_WHOLE = 900
+"""Characters up to which a text is surely one passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +68,37 @@ def find_victims(connection: Connection, condition: ColumnElement[bool]) -> Sequ
 def copies(connection: Connection, victims: Sequence[Victim]) -> Sequence[Victim]:
     """Further messages with the same ids, or with the same text if that is telling."""
     uids = list({victim.uid for victim in victims if victim.uid})
-    found = [*_load(connection, passages.c.message_uid, uids)]
-    texts = {victim.text for victim in victims if len(victim.text) >= TELLING}
-    hashes = {v.places[0].text_hash for v in victims if v.text in texts}
+    texts = [victim.text for victim in victims]
+    first_parts = [victim.places[0].text_hash for victim in victims]
+    return [
+        *_load(connection, passages.c.message_uid, uids),
+        *_alike(connection, texts, first_parts),
+    ]
+
+
+def copies_of_texts(connection: Connection, texts: Sequence[str]) -> Sequence[Victim]:
+    """Messages that say one of some texts, where that is telling.
+
+    Those of a long text are found by its beginning, as the database in hand has cut it.
+    """
+    telling = {text for text in texts if len(text) >= TELLING}
+    found: list[Victim] = []
+    shorter = [text for text in telling if len(text) <= _WHOLE]
+    found += _alike(connection, shorter, [text_hash(text) for text in shorter])
+    for text in telling.difference(shorter):
+        begins = func.substr(PASSAGE_TEXT, 1, _WHOLE) == text[:_WHOLE]
+        alike = find_victims(connection, and_(passages.c.part == 0, begins))
+        found += [victim for victim in alike if victim.text == text]
+    return found
+
+
+def _alike(
+    connection: Connection, all_texts: Sequence[str], first_parts: Sequence[str]
+) -> Sequence[Victim]:
+    texts = {text for text in all_texts if len(text) >= TELLING}
+    pairs = zip(all_texts, first_parts, strict=True)
+    hashes = {first for text, first in pairs if text in texts}
+    found: list[Victim] = []
     for start in _slices(len(hashes)):
         part = sorted(hashes)[start : start + LOOKUP]
         alike = find_victims(connection, passages.c.text_hash.in_(part))

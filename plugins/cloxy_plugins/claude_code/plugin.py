@@ -2,7 +2,15 @@
 
 from collections.abc import Iterable
 
-from cloxy_hookspecs import OriginPolicy, ParserProvider, SourceProvider, hookimpl
+from cloxy_hookspecs import (
+    Check,
+    CheckProvider,
+    HostContext,
+    OriginPolicy,
+    ParserProvider,
+    SourceProvider,
+    hookimpl,
+)
 
 
 @hookimpl
@@ -38,4 +46,22 @@ def cloxy_origins() -> Iterable[OriginPolicy]:
     """What was said stays as it was said, however often it was said."""
     yield OriginPolicy(
         name="transcript", kind="episodic", tier="working", immutable=True, deduplicates=False
+    )
+
+
+@hookimpl
+def cloxy_checks() -> Iterable[CheckProvider]:
+    """How long the agent keeps its logs."""
+
+    def create(context: HostContext) -> Check:
+        del context
+        from cloxy_plugins.claude_code.retention import CleanUpCheck
+        from cloxy_plugins.claude_code.roots import config_folders
+
+        return CleanUpCheck(config_folders())
+
+    yield CheckProvider(
+        name="claude-code-clean-up",
+        summary="After how many days Claude Code deletes its own logs",
+        create=create,
     )

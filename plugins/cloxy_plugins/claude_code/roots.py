@@ -35,6 +35,11 @@ def _chosen_folders(chosen: object) -> Iterable[Path]:
     return ()
 
 
+def config_folders(environment: Mapping[str, str] = os.environ) -> Sequence[Path]:
+    """The folders of configuration, existing or not; those that hold the usual sessions."""
+    return [folder.parent for folder in _automatic_folders(environment)]
+
+
 def _automatic_folders(environment: Mapping[str, str]) -> tuple[Path, ...]:
     named = [part.strip() for part in environment.get("CLAUDE_CONFIG_DIR", "").split(",")]
     replaced = tuple(_expanded(Path(part)) / _PROJECTS for part in named if part)

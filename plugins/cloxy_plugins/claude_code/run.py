@@ -60,7 +60,7 @@ class Run:
         """
         self._records += 1
         if isinstance(uuid, str) and len(uuid) <= _UUID_LIMIT:
-            self._state.recent.append(uuid)
+            self._state.meet(uuid)
             if self._summaries and (text := self._summaries.pop(uuid, None)):
                 self.sessions.title(self.sessions.current(), text, SUMMARY)
 
@@ -70,7 +70,7 @@ class Run:
         A record that comes later in the same run counts. A summary that waits is not kept for
         the next run: the state is stored unredacted, so it holds no text.
         """
-        if leaf in self._state.recent:
+        if self._state.met(leaf):
             self.sessions.title(self.sessions.current(), text, SUMMARY)
         elif len(self._summaries) < _PENDING_SUMMARIES:
             self._summaries[leaf] = text

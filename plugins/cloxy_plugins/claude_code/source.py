@@ -19,7 +19,7 @@ def create_source(context: HostContext) -> "ClaudeCodeSource":
 
 
 class ClaudeCodeSource:
-    """Finds and reads session files; implements `Source`."""
+    """Finds and reads session files; implements `FolderSource`."""
 
     def __init__(self, roots: Sequence[Path]) -> None:
         """Watch these folders.
@@ -28,6 +28,10 @@ class ClaudeCodeSource:
             roots: absolute, normalised folders.
         """
         self._roots = tuple(roots)
+
+    def of(self, folder: Path) -> "ClaudeCodeSource":
+        """A source with only this folder, for once."""
+        return ClaudeCodeSource((Path(os.path.abspath(folder)),))  # noqa: PTH100  # no links resolved
 
     def roots(self) -> Sequence[Path]:
         """Folders that are watched, whether they exist or not."""

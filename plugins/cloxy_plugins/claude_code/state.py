@@ -13,6 +13,7 @@ _SESSIONS = 16
 _SAID = 64
 _RECENT = 32
 _BYTES = 12
+_DIGITS = frozenset("0123456789abcdef")
 
 
 def fingerprint(*parts: str) -> str:
@@ -45,6 +46,14 @@ class FileState:
         self.silent = True
         self.recent: deque[str] = deque(maxlen=_RECENT)
         self._said: dict[str, bool] = {}
+
+    def meet(self, uuid: str) -> None:
+        """Note the id of a record; as a digest, since the record may be forgotten one day."""
+        self.recent.append(fingerprint(uuid))
+
+    def met(self, uuid: str) -> bool:
+        """Whether a record of this id came lately."""
+        return fingerprint(uuid) in self.recent
 
     def mark(self, key: str) -> SessionMark:
         """The mark of a session; a new one when it was not met before."""
@@ -86,10 +95,17 @@ def load_state(data: Mapping[str, object]) -> FileState:
     last = data.get("last")
     state.last = last if isinstance(last, str) else None
     state.silent = data.get("silent") is not False
-    state.recent.extend(_texts(data.get("recent")))
+    # Earlier versions noted the ids themselves.
+    state.recent.extend(
+        text if _is_digest(text) else fingerprint(text) for text in _texts(data.get("recent"))
+    )
     state._said.update(dict.fromkeys(_texts(data.get("said"))[-_SAID:], False))
     return state
 
 
 def _texts(value: object) -> list[str]:
     return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+
+
+def _is_digest(text: str) -> bool:
+    return len(text) == 2 * _BYTES and _DIGITS.issuperset(text)

@@ -10,6 +10,7 @@ from sqlalchemy import column as sql_column
 
 from cloxy_hookspecs import Found, Hit, IndexChange, IndexRow, Probe, StorePort
 from cloxy_hookspecs.tables import memories, passages
+from cloxy_plugins.fts5 import erasing
 from cloxy_plugins.fts5.deadline import TimeLimitReachedError, time_limit
 from cloxy_plugins.fts5.frequencies import Frequencies
 from cloxy_plugins.fts5.query import choose, expression, read_terms
@@ -82,13 +83,14 @@ class KeywordIndex:
     def clear_in(self, connection: "Connection") -> None:
         """Remove everything."""
         connection.info.pop(_INFO, None)
+        erasing.make_readable(connection)
         connection.exec_driver_sql("INSERT INTO passages_fts(passages_fts) VALUES('delete-all')")
         connection.exec_driver_sql("DELETE FROM fts_passages")
         self._frequencies.forget()
 
     def scrub_in(self, connection: "Connection") -> None:
-        """Merge all segments into one, which drops what removed passages left in them."""
-        connection.exec_driver_sql("INSERT INTO passages_fts(passages_fts) VALUES('optimize')")
+        """Drop what removed passages left in the index; see `erasing`."""
+        erasing.scrub(connection)
 
     def _within_time(
         self,

@@ -1,0 +1,1 @@
+"""Rules of projects: what is never remembered, and what is not kept for ever."""
