@@ -131,7 +131,7 @@ def plugin(*, embedders=(), indexes=()):
     return Plugin()
 
 
-def provider(embedder, name="words", *, models=None, folders=False):
+def provider(embedder, name="words", *, models=None, folders=False, at_hand=None):
     """The record of an embedder."""
     return EmbedderProvider(
         name=name,
@@ -139,6 +139,7 @@ def provider(embedder, name="words", *, models=None, folders=False):
         models=models or (embedder.info.space.model,),
         folders=folders,
         create=lambda _context: embedder,
+        **({} if at_hand is None else {"at_hand": at_hand}),
     )
 
 
@@ -229,7 +230,7 @@ class Place(App):
                     " WHERE e.text_hash != p.text_hash)"
                 ).scalar()
             )
-            return None if left or await self.embedding._filling.look() else status
+            return None if left or await self.embedding.filling.look() else status
 
         return self.until(is_settled)
 

@@ -517,7 +517,7 @@ def test_who_fills_while_another_one_looks_fills_all(place, monkeypatch):
 
     async def both():
         await place.embedding._settle()
-        first = asyncio.create_task(place.embedding._filling.look())
+        first = asyncio.create_task(place.embedding.filling.look())
         await looking.wait()
         done = await fill()
         await first

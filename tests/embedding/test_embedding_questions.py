@@ -166,7 +166,7 @@ def test_a_question_that_ends_the_process_does_not(place):
         raise SystemExit(3)
 
     place.words.embed_queries = leave
-    place.embedding._model._embedder = place.words
+    place.embedding._side.model._embedder = place.words
     assert ask(place) is None
     assert "SystemExit" in place.embedding.trouble()
 

@@ -129,12 +129,11 @@ def test_a_space_without_vectors_holds_nobody_back(tmp_path, words):
         assert active(place) == [("fake/words", "2")]
 
 
-def test_who_adopts_a_space_goes_over_to_it(tmp_path, words):
+def test_who_embeds_anew_goes_over_to_it(tmp_path, words):
     filled(tmp_path, words)
     newer = Words(revision="2")
     with Place(tmp_path, newer, embed__model="fake/words") as place:
-        place.do(place.embedding.adopt())
-        assert place.do(place.embedding.fill()) == 3
+        assert place.do(place.engine.reembedding.now()).done == 3
         assert place.value("SELECT count(*) FROM embeddings") == 3
         place.start()
         place.settled()
@@ -150,20 +149,21 @@ def test_going_back_takes_the_space_that_was_there(tmp_path, words):
         place.start()
         place.settled()
         place.check()
-        assert place.value("SELECT count(*) FROM embedding_spaces") == 2
+        place.until(lambda: still(place))
+        assert active(place) == [("fake/words", "1")]
 
 
 def busy_at_first(monkeypatch, name, before=None):
     """Have a method of `Spaces` fail once, and be held up later; the list of its calls."""
     calls, real = [], getattr(Spaces, name)
 
-    async def held_up(self, space):
-        calls.append(space)
+    async def held_up(self, *arguments):
+        calls.append(arguments)
         if len(calls) == 1:
             raise StoreBusyError("the store is busy")
         if before is not None:
             await before()
-        return await real(self, space)
+        return await real(self, *arguments)
 
     monkeypatch.setattr(Spaces, name, held_up)
     return calls

@@ -2,13 +2,12 @@
 
 import difflib
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from cloxy_core.core_settings import EMBED_DIM, EMBED_PROVIDER
 from cloxy_core.kernel.containment import Failure, contained
-from cloxy_core.kernel.lifespan import Lifespan
 from cloxy_core.kernel.registry import NONE, Registry
 from cloxy_core.kernel.settings import Settings
 from cloxy_hookspecs import (
@@ -44,7 +43,11 @@ class Chosen:
     trouble: str | None = None
 
 
-def choose_embedder(registry: Registry, settings: Settings, lifespan: Lifespan) -> Chosen:
+Maker = Callable[[EmbedderProvider], Embedder]
+"""Makes what a record stands for; what it raises is a `PluginError`."""
+
+
+def choose_embedder(registry: Registry, settings: Settings, make: Maker) -> Chosen:
     """The embedder, made but not loaded; one that cannot be made is a reason, not an error.
 
     Raises:
@@ -58,7 +61,7 @@ def choose_embedder(registry: Registry, settings: Settings, lifespan: Lifespan) 
             words = f"no enabled plugin brings the embedder {wanted!r}"
         return Chosen(trouble=words)
     try:
-        embedder = lifespan.create(record)
+        embedder = make(record)
     except PluginError as error:
         if isinstance(error.__cause__, ConfigError):
             raise error.__cause__ from None
@@ -78,7 +81,7 @@ def choose_record(registry: Registry, settings: Settings) -> EmbedderProvider | 
     Raises:
         SettingError: there is no such embedder, or none that runs the model.
     """
-    named = registry.optional(EMBEDDERS)
+    named = registry.optional(EMBEDDERS, settings)
     model = settings[EMBED_MODEL]
     if not model or str(settings[EMBED_PROVIDER]) == NONE:
         return named
@@ -100,8 +103,12 @@ def choose_record(registry: Registry, settings: Settings) -> EmbedderProvider | 
 
 def serves(record: EmbedderProvider, model: str) -> bool:
     """Whether an embedder runs a model: by its whole name or its last part, whatever the case."""
-    wanted = model.casefold()
-    return any(wanted in (name.casefold(), _last(name)) for name in record.models)
+    return any(serves_name(name, model) for name in record.models)
+
+
+def serves_name(name: str, model: str) -> bool:
+    """Whether a setting names a model: by its whole name or its last part, whatever the case."""
+    return model.casefold() in (name.casefold(), _last(name))
 
 
 def is_folder(model: str) -> bool:

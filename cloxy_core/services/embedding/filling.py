@@ -20,7 +20,6 @@ from cloxy_core.services.embedding.backlog import (
     text_hashes,
 )
 from cloxy_core.services.embedding.model import Model
-from cloxy_core.services.embedding.spaces import has_others, remove_others
 from cloxy_core.services.embedding.status import Rate
 from cloxy_core.services.indexing import Indexing
 from cloxy_hookspecs import StorePort
@@ -52,7 +51,7 @@ class Filling:
 
     Attributes:
         rate: how fast it goes.
-        has_old: whether vectors of other spaces may still be there.
+        told: whether the indexes are told of new vectors; not while none of them shows this space.
     """
 
     def __init__(
@@ -63,9 +62,11 @@ class Filling:
         store: StorePort,
         indexing: Indexing,
         log: Logger,
+        *,
+        told: bool = True,
     ) -> None:
         self.rate = Rate()
-        self.has_old = True
+        self.told = told
         self._space = space_id
         self._characters = characters
         self._model = model
@@ -123,17 +124,9 @@ class Filling:
             # What could not be written stays until here, since it is the model that costs.
             self._made = None
             self._settle(made)
-        if made.done:
+        if made.done and self.told:
             await self._indexing.drain()
         return len(made.done)
-
-    async def tidy(self) -> bool:
-        """Remove some vectors of other spaces; whether there may be more."""
-        if self.has_old and not await self._store.read(partial(has_others, space_id=self._space)):
-            self.has_old = False
-        if self.has_old:
-            await self._store.write(partial(remove_others, space_id=self._space))
-        return self.has_old
 
     async def figures(self) -> tuple[int, int, int]:
         """Passages with a vector, without one, and those that were set aside."""
@@ -209,7 +202,8 @@ class Filling:
             store_vectors(connection, self._space, made.found, made.vectors)
             remove_former(connection, self._space, list(made.aside))
             # One that was left out after all comes back as missing, when this is followed.
-            self._indexing.vectors_changed(connection, made.done)
+            if self.told:
+                self._indexing.vectors_changed(connection, made.done)
 
         await self._store.write(write)
         if made.done:

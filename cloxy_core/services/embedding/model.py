@@ -44,14 +44,18 @@ class Model:
         self._seconds = CALL_SECONDS
         self.busy_seconds = 0.0
 
-    async def load(self) -> None:
+    async def load(self, thread: str = THREAD) -> None:
         """Load the model, and see that it answers.
+
+        Args:
+            thread: the worker that does it.
 
         Raises:
             CloxyError: it cannot be used.
         """
-        await self._run(self._embedder.embed_queries, [SAMPLE], urgent=True)
-        await self._workers.run(THREAD, give_back_memory, urgent=True)
+        work = partial(self._embed, self._embedder.embed_queries, [SAMPLE])
+        await self._workers.run(thread, work, urgent=True)
+        await self._workers.run(thread, give_back_memory, urgent=True)
 
     async def question(self, text: str) -> Float32Vector:
         """The vector of a question, before every passage that waits.

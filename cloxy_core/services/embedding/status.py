@@ -6,8 +6,44 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from sqlalchemy import Connection
+
+from cloxy_core.services.embedding.spaces import (
+    ACTIVE,
+    FILLING,
+    SpaceState,
+    all_spaces,
+    vector_counts,
+)
+
 State = Literal["off", "loading", "ready", "failed", "paused"]
 RATE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceStatus:
+    """A space of vectors in the database.
+
+    Attributes:
+        id: the space in this database.
+        model: its model.
+        dim: length of a vector.
+        query_prefix: put before a question.
+        passage_prefix: put before a passage.
+        state: `active` answers, `filling` will when it is full, `dormant` is kept and not used,
+            `leaving` is being removed.
+        vectors: how many it holds.
+        backlog: passages that have none there yet; 0 for a space that gets none.
+    """
+
+    id: int
+    model: str
+    dim: int
+    query_prefix: str
+    passage_prefix: str
+    state: SpaceState
+    vectors: int
+    backlog: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +62,7 @@ class EmbeddingStatus:
         rate_per_second: passages that got a vector a second, over the last minute of that work.
         eta_seconds: how long the backlog will take; None when nothing waits, while it is not worked
             on, and when it is not known.
+        spaces: every space of the database that holds vectors or is to hold some.
     """
 
     provider: str
@@ -38,6 +75,34 @@ class EmbeddingStatus:
     failed: int = 0
     rate_per_second: float = 0.0
     eta_seconds: float | None = None
+    spaces: tuple[SpaceStatus, ...] = ()
+
+
+def read_spaces(connection: Connection) -> tuple[SpaceStatus, ...]:
+    """The spaces of a database, with their vectors; body of a read transaction."""
+    stored = all_spaces(connection)
+    if len(stored) == 1:
+        # Without a look at the space of each.
+        vectors = connection.exec_driver_sql("SELECT count(*) FROM embeddings").scalar_one()
+        counted = {stored[0].id: int(vectors)}
+    else:
+        counted = vector_counts(connection)
+    passages = connection.exec_driver_sql("SELECT count(*) FROM passages").scalar_one()
+    return tuple(
+        SpaceStatus(
+            id=each.id,
+            model=each.space.model,
+            dim=each.space.dim,
+            query_prefix=each.space.query_prefix,
+            passage_prefix=each.space.passage_prefix,
+            state=each.state,
+            vectors=counted.get(each.id, 0),
+            backlog=max(0, passages - counted.get(each.id, 0))
+            if each.state in (ACTIVE, FILLING)
+            else 0,
+        )
+        for each in stored
+    )
 
 
 class Rate:

@@ -10,6 +10,7 @@ from cloxy_hookspecs import (
     EMBED_MODEL,
     EMBED_PASSAGE_PREFIX,
     EMBED_QUERY_PREFIX,
+    CloxyError,
     EmbedderInfo,
     EmbeddingSpace,
     Float32Matrix,
@@ -20,7 +21,7 @@ from cloxy_hookspecs import (
 from cloxy_plugins.fastembed.catalogue import DEFAULT_EMBEDDER, EMBEDDERS, Traits, traits_of
 from cloxy_plugins.fastembed.choosing import chosen
 from cloxy_plugins.fastembed.folders import read_folder
-from cloxy_plugins.fastembed.library import in_words, readable, require_library
+from cloxy_plugins.fastembed.library import fetched, in_words, readable, require_library
 from cloxy_plugins.fastembed.models import load_folder, load_known
 from cloxy_plugins.fastembed.settings import cache_folder
 
@@ -100,6 +101,23 @@ def create_embedder(context: HostContext) -> FastembedEmbedder:
     info = _info(_space(model, revision, known.dim, context.settings), known.traits)
     cache = cache_folder(context)
     return FastembedEmbedder(info, lambda: load_known(model, known, cache))
+
+
+def is_at_hand(context: HostContext) -> bool:
+    """Whether the model that `embed.model` names can be loaded without a download."""
+    try:
+        model = chosen(context.settings[EMBED_MODEL] or DEFAULT_EMBEDDER, EMBEDDERS, EMBED_MODEL)
+        if isinstance(model, Path):
+            read_folder(model)
+        else:
+            files, cache = EMBEDDERS[model].files, cache_folder(context)
+            # Nothing is imported, and nobody asked, for a folder that is not even there.
+            if not cache.is_dir():
+                return False
+            fetched(model, files, cache, forbidden="it is looked for, not fetched")
+    except CloxyError:
+        return False
+    return True
 
 
 def _space(name: str, revision: str, dim: int, settings: SettingsView) -> EmbeddingSpace:

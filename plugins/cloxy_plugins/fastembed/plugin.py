@@ -33,6 +33,11 @@ def cloxy_embedders() -> Iterable[EmbedderProvider]:
 
         return create_embedder(context)
 
+    def at_hand(context: HostContext) -> bool:
+        from cloxy_plugins.fastembed.embedder import is_at_hand
+
+        return is_at_hand(context)
+
     yield EmbedderProvider(
         name="fastembed",
         summary="bge, E5, arctic, jina and others by name, downloaded once; or a folder",
@@ -40,6 +45,7 @@ def cloxy_embedders() -> Iterable[EmbedderProvider]:
         models=tuple(EMBEDDERS),
         folders=True,
         create=create,
+        at_hand=at_hand,
     )
 
 
