@@ -223,7 +223,8 @@ def test_a_source_is_forgotten_by_whole_segments(server):
     dry = server.forget_source("convo:s1", dry_run=True)
     assert (dry.memories, dry.messages) == (2, 5)
     server.check()
-    assert server.forget_source("convo:s1") == dry
+    done = server.forget_source("convo:s1")
+    assert (done.memories, done.messages) == (dry.memories, dry.messages)
     assert set(server.sessions()) == {"s10", "s1/agent-x", "S1"}
     assert server.notes() == []
     server.check()
@@ -256,7 +257,7 @@ def test_one_memory_of_a_source_is_forgotten_and_counted_alike(server):
     server.ingest()
     dry = server.forget_source("convo:s1:0", dry_run=True)
     done = server.forget_source("convo:s1:0")
-    assert dry == done
+    assert (dry.memories, dry.messages) == (done.memories, done.messages)
     assert [uid for uid, _text in server.messages()] == ["s1-turn-0", "s1-turn-1"]
     server.check()
     server.ingest(force=True)

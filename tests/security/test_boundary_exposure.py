@@ -5,8 +5,8 @@ import secrets
 import pytest
 from fastapi import FastAPI
 
+from cloxy_core.services.exposure import check_exposure
 from cloxy_core.surfaces.http.boundary_policy import BoundaryPolicy
-from cloxy_core.surfaces.http.exposure import check_exposure
 from cloxy_core.surfaces.http.server import server_config
 from cloxy_hookspecs import ExposureError
 

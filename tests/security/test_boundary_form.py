@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from security.attacks import BAD_TYPES
 from security.boundary_server import MEMORY, running
 
 JSON = ("Content-Type", "application/json")
@@ -15,23 +16,6 @@ BODY_ROUTES = [
     ("PUT", "/memory/1"),
     ("PATCH", "/memory/1"),
     ("DELETE", "/memory/1"),
-]
-BAD_TYPES = [
-    None,
-    "",
-    "text/plain",
-    "text/plain; x=application/json",
-    "text/plain;application/json",
-    "application/x-www-form-urlencoded",
-    "multipart/form-data; boundary=b",
-    "text/json",
-    "application/json5",
-    "application/problem+json",
-    "application/json; charset=utf-16",
-    "application/json; charset=latin-1",
-    "application/json; boundary=b",
-    "application/json, text/plain",
-    "application/json;",
 ]
 GOOD_TYPES = [
     "application/json",

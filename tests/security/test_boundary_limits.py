@@ -47,7 +47,7 @@ def chunks(size, count):
     [
         (POST + b"Content-Length: 300000000\r\n\r\n", 413, "payload_too_large"),
         (POST + b"Content-Length: " + b"9" * 19 + b"\r\n\r\n", 413, "payload_too_large"),
-        (POST.replace(b"/ingest_text", b"/mcp/") + b"Content-Length: 5000000\r\n\r\n", 413,
+        (POST.replace(b"/ingest_text", b"/recall") + b"Content-Length: 5000000\r\n\r\n", 413,
          "payload_too_large"),
         (POST + b"Content-Length: 2\r\n" + CHUNKED + b"0\r\n\r\n", 400, "bad_request"),
         (POST + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", 400, "bad_request"),

@@ -1,6 +1,7 @@
 """Host, Origin and Fetch Metadata: which names and pages the server answers to."""
 
 import pytest
+from security.attacks import BAD_HOSTS, BAD_ORIGINS, GOOD_HOSTS
 from security.boundary_server import MEMORY, running
 
 JSON = ("Content-Type", "application/json")
@@ -17,51 +18,6 @@ ROUTES = [
     ("GET", "/static/app.js"),
     ("POST", "/mcp/"),
     ("OPTIONS", "/recall"),
-]
-GOOD_HOSTS = [
-    "127.0.0.1:{port}",
-    "localhost:{port}",
-    "[::1]:{port}",
-    "127.0.0.1",
-    "localhost",
-    "[::1]",
-    "LocalHost:{port}",
-]
-BAD_HOSTS = [
-    "rebound.example",
-    "rebound.example:{port}",
-    "localhost.rebound.example",
-    "127.0.0.1.rebound.example:{port}",
-    "127.rebound.example",
-    "user@localhost:{port}",
-    "localhost@rebound.example",
-    "127.0.0.1:80@rebound.example",
-    "localhost:{port}#rebound.example",
-    "localhost:{port}/",
-    "http://localhost:{port}",
-    "127.0.0.1:2",
-    "127.0.0.1:",
-    "127.0.0.1:0{port}",
-    "127.0.0.1:port",
-    "127.0.0.1:{port}:{port}",
-    "localhost.:{port}",
-    "localhost.",
-    "0.0.0.0:{port}",
-    "127.0.0.3:{port}",
-    "127.1",
-    "017700000001",
-    "0x7f.1",
-    "[::]:{port}",
-    "[::1",
-    "::1",
-    "[0:0:0:0:0:0:0:1]:{port}",
-    "[::ffff:7f00:1]:{port}",
-    "10.1.2.3:{port}",
-    "*",
-    "localhost,rebound.example",
-    "localhost rebound.example",
-    "loc\xe4lhost",
-    "",
 ]
 RAW_TARGETS = {
     "no Host": (b"GET /health HTTP/1.1\r\n\r\n", 421),
@@ -94,27 +50,6 @@ RAW_TARGETS = {
         421,
     ),
 }
-BAD_ORIGINS = [
-    "null",
-    "",
-    "http://rebound.example",
-    "http://localhost:5173",
-    "http://127.0.0.1",
-    "http://localhost",
-    "https://localhost:{port}",
-    "http://localhost:{port}/",
-    "HTTP://LOCALHOST:{port}",
-    "http://localhost:{port}.rebound.example",
-    "http://localhost:{port}@rebound.example",
-    "http://127.rebound.example:{port}",
-    "http://localhost:{port} http://rebound.example",
-    "http://localhost:{port}, http://localhost:{port}",
-    "chrome-extension://abcdef",
-    "moz-extension://1234",
-    "vscode-webview://1234",
-    "file://",
-    "localhost:{port}",
-]
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from security.boundary_server import MEMORY, make_app, running
 
-from cloxy_core.surfaces.http.limits import WorkClass
+from cloxy_core.surfaces.work import WorkClass
 
 HOST = b"Host: 127.0.0.1:{port}\r\n"
 POST = b"POST /ingest_text HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"

@@ -15,19 +15,26 @@ from cloxy_core.services.doctor.findings import (
 )
 from cloxy_core.services.doctor.looking import abandoned, is_alive
 from cloxy_core.services.holding import held_remedy, held_words
+from cloxy_core.store.legacy.report import old_copies
 from cloxy_core.store.reserve import MEBIBYTE, room
 from cloxy_hookspecs import CloxyError
 
 PART = "data directory"
 _OTHERS = 0o077
 # Only names that Cloxy gives: people keep files of their own here, too.
-_LEFT = ("memory.db.new", "memory.db.new-*", "memory.db.recovering*", "backups/memory-*.db.partial")
+_LEFT = (
+    "memory.db.new",
+    "memory.db.new-*",
+    "memory.db.recovering*",
+    "memory.db.upgrading*",
+    "backups/memory-*.db.partial",
+)
 
 
 def examine_directory(paths: DataDirectory) -> Examined:
     """Modes, owner, room, left files, and whether a server has it."""
     problems = [*_modes(paths.data), *_writable(paths.data), *_room(paths), *_left(paths)]
-    problems += _held(paths.data)
+    problems += [*_held(paths.data), *_before_upgrades(paths.data)]
     return Examined(PART, f"{paths.data}; {_server(paths)}", tuple(problems))
 
 
@@ -167,6 +174,24 @@ def _held(folder: Path) -> list[Problem]:
             severity="warning",
             message=words,
             remedy=held_remedy(folder),
+        )
+    ]
+
+
+def _before_upgrades(folder: Path) -> list[Problem]:
+    """Copies of databases of Cloxy 5 and earlier, which hold what was taken out since."""
+    kept = old_copies(folder / "backups")
+    if not kept:
+        return []
+    return [
+        Problem(
+            name="kept-before-upgrade",
+            severity="note",
+            message=f"{counted(len(kept), 'copy', 'copies')} of a database from before its "
+            "upgrade, with every secret that stood in it",
+            count=len(kept),
+            details=_named(kept),
+            remedy="remove it when you are sure that you do not want to go back",
         )
     ]
 

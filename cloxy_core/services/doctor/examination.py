@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from cloxy_core.kernel.host import PluginHost
 from cloxy_core.runtime.paths import DataDirectory
 from cloxy_core.runtime.workers import Workers
+from cloxy_core.services.doctor.access import examine_access
 from cloxy_core.services.doctor.buried import KEY_PROBLEM, examine_buried
 from cloxy_core.services.doctor.buried import PART as BURIED
 from cloxy_core.services.doctor.database import (
@@ -67,6 +68,7 @@ async def examine(host: PluginHost, paths: DataDirectory, tell: Tell = silent) -
         else:
             parts = make_parts(host, paths, LookStore(paths.database, private=False), workers)
         report.examined.append(examine_roots(parts.roots))
+        report.examined.append(examine_access(host.settings))
     finally:
         await workers.close()
     return report

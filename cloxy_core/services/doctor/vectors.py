@@ -19,6 +19,7 @@ from cloxy_core.services.doctor.findings import (
     counted,
     listed,
 )
+from cloxy_core.store.legacy.report import read_report
 from cloxy_hookspecs.tables import index_outbox
 
 PART = "vectors"
@@ -65,11 +66,21 @@ _WORDS = {
 
 @dataclass(slots=True)
 class WrongVectors:
-    """Ids of rows of `embeddings`, by what is wrong; and the spaces with their vectors."""
+    """Ids of rows of `embeddings`, by what is wrong; and the spaces with their vectors.
+
+    Attributes:
+        upgraded: whether the database was made of one of Cloxy 5 or earlier.
+    """
 
     rows: int = 0
     by_name: dict[str, list[int]] = field(default_factory=dict)
     spaces: Sequence[tuple[int, bool, int]] = ()
+    upgraded: bool = False
+
+    @property
+    def waiting(self) -> bool:
+        """Whether no space is active because none was chosen since an old database was upgraded."""
+        return self.upgraded and not self.active
 
     @property
     def active(self) -> Sequence[int]:
@@ -100,6 +111,7 @@ def compare_vectors(connection: Connection, tell: Tell) -> WrongVectors:
         found.by_name["vector-double"] = list(double)
     spaces = connection.exec_driver_sql(_SPACES).all()
     found.spaces = [(int(row[0]), bool(row[1]), int(row[2])) for row in spaces]
+    found.upgraded = read_report(connection) is not None
     return found
 
 
@@ -141,9 +153,9 @@ def examine_vectors(connection: Connection, tell: Tell) -> Examined:
         )
         for name, ids in found.by_name.items()
     ]
-    if found.spaces and len(found.active) != 1:
+    if found.spaces and len(found.active) != 1 and not found.waiting:
         problems.append(_spaces(found))
-    elif found.spaces and (backlog := _backlog(connection)):
+    elif found.active and (backlog := _backlog(connection)):
         problems.append(
             Problem(
                 name="vector-backlog",

@@ -50,14 +50,14 @@ def repair_words(connection: Connection) -> int:
 
 
 def _bury_in_every_way(connection: Connection, row: int) -> None:
-    """What was forgotten stays so: its hash counts for a message, a text and a title alike.
+    """What was forgotten stays so: its hash counts for whatever can be forgotten.
 
     Only the mark of the key has no time.
     """
     connection.exec_driver_sql(
         "INSERT OR IGNORE INTO tombstones (scope, key_hmac, at) SELECT value, key_hmac, at"
         " FROM tombstones, json_each(CASE at WHEN 0 THEN '[\"key\"]'"
-        ' ELSE \'["uid", "text", "title"]\' END) WHERE tombstones.rowid = ?',
+        ' ELSE \'["uid", "text", "title", "session"]\' END) WHERE tombstones.rowid = ?',
         (row,),
     )
     connection.exec_driver_sql("DELETE FROM tombstones WHERE rowid = ?", (row,))

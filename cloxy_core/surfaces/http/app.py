@@ -11,11 +11,12 @@ from starlette.exceptions import HTTPException
 
 from cloxy_core import __version__
 from cloxy_core.surfaces.http.banner import banner
-from cloxy_core.surfaces.http.routes import add_routes
+from cloxy_core.surfaces.http.callers import is_authenticated
+from cloxy_core.surfaces.http.local_routes import SERVICE, LocalServer, add_local_routes
+from cloxy_core.surfaces.http.routes import READ_METHODS, add_routes
 from cloxy_core.surfaces.operations import Operation, error_body, invalid
 from cloxy_hookspecs import CloxyError
 
-SERVICE = "cloxy"
 NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,
     "metrics": False,
@@ -24,18 +25,29 @@ NO_TELEMETRY: TelemetryConfig = {
 }
 RETRY_SECONDS = "1"
 CODES = {404: "not_found", 405: "method_not_allowed", 400: "bad_request"}
+HINTS = {
+    404: "Look at the path and the version of the server; the REST reference lists every path.",
+    405: "Use a method that the header Allow names.",
+    400: "Send one JSON object in UTF-8.",
+}
 
 Health = Callable[[], Awaitable[Mapping[str, object]]]
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
-def create_app(operations: Iterable[Operation], health: Health, lifespan: Lifespan) -> FastAPI:
+def create_app(
+    operations: Iterable[Operation],
+    health: Health,
+    lifespan: Lifespan,
+    server: LocalServer | None = None,
+) -> FastAPI:
     """Build the application; the boundary is put in front of it by the server.
 
     Args:
         operations: everything that can be asked for.
         health: tells how the server is.
         lifespan: what runs beside the requests.
+        server: the running server, which can then prove who it is and be told to stop.
     """
     app = FastAPI(
         title="Cloxy",
@@ -48,27 +60,24 @@ def create_app(operations: Iterable[Operation], health: Health, lifespan: Lifesp
     )
     _add_errors(app)
     _add_own_routes(app, health)
+    if server is not None:
+        add_local_routes(app, server)
     add_routes(app, operations)
     return app
 
 
 def _add_own_routes(app: FastAPI, health: Health) -> None:
     async def show_health(request: Request) -> Response:
-        if not _is_authenticated(request):
+        if not is_authenticated(request):
             return JSONResponse({"status": "OK", "service": SERVICE, "version": __version__})
         return JSONResponse(dict(await health()))
 
     async def show_banner(request: Request) -> Response:
-        facts = await health() if _is_authenticated(request) else {}
+        facts = await health() if is_authenticated(request) else {}
         return HTMLResponse(banner(__version__, facts))
 
-    app.add_api_route("/health", show_health, methods=["GET"])
-    app.add_api_route("/", show_banner, methods=["GET"])
-
-
-def _is_authenticated(request: Request) -> bool:
-    """What the boundary found out; without a boundary nobody is."""
-    return bool(request.scope.get("state", {}).get("authenticated", False))
+    app.add_api_route("/health", show_health, methods=READ_METHODS)
+    app.add_api_route("/", show_banner, methods=READ_METHODS)
 
 
 def _add_errors(app: FastAPI) -> None:
@@ -84,8 +93,9 @@ def _add_errors(app: FastAPI) -> None:
     async def on_http_error(_request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # registered for no other
         code = CODES.get(error.status_code, "error")
+        hint = HINTS.get(error.status_code)
         body = {
-            "error": {"code": code, "message": str(error.detail), "hint": None},
+            "error": {"code": code, "message": str(error.detail), "hint": hint},
             "detail": str(error.detail),
         }
         return JSONResponse(body, status_code=error.status_code, headers=error.headers)

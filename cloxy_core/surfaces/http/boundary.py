@@ -9,6 +9,7 @@ import logging
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,7 +18,9 @@ from cloxy_core.surfaces.http.boundary_policy import BoundaryPolicy
 from cloxy_core.surfaces.http.boundary_replies import (
     BODY_TIMEOUT,
     INTERNAL_ERROR,
+    OWNER_ONLY,
     Refusal,
+    busy,
     secure_headers,
 )
 from cloxy_core.surfaces.http.boundary_rules import (
@@ -31,7 +34,7 @@ from cloxy_core.surfaces.http.boundary_rules import (
     is_foreign_navigation,
     read_head,
 )
-from cloxy_core.surfaces.http.limits import BodyReader, WorkGate, discard
+from cloxy_core.surfaces.http.limits import BodyReader, PathGates, discard
 
 __all__ = ["Boundary", "BoundaryPolicy"]
 
@@ -48,9 +51,25 @@ def _first_refusal(rules: tuple[Rule, ...], head: Head, context: Context) -> Ref
     return None
 
 
-def _with_authentication(scope: Scope, authenticated: bool) -> Scope:
-    state = {**scope.get("state", {}), "authenticated": authenticated}
-    return {**scope, "state": state}
+@dataclass(frozen=True, slots=True)
+class _Sender:
+    """What is known of whoever sent a request.
+
+    Attributes:
+        authenticated: Whether they may see data.
+        owner: Whether they proved to be the owner of the data.
+    """
+
+    authenticated: bool = False
+    owner: bool = False
+
+
+_NOBODY = _Sender()
+
+
+def _with_sender(scope: Scope, sender: _Sender) -> Scope:
+    known = {"authenticated": sender.authenticated, "owner": sender.owner}
+    return {**scope, "state": {**scope.get("state", {}), **known}}
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
@@ -107,7 +126,8 @@ class Boundary:
     """ASGI middleware that decides which requests reach the application.
 
     The application finds `scope["state"]["authenticated"]`: False on an open path without
-    the key, where only a body without data may be shown.
+    the key, where only a body without data may be shown; and `scope["state"]["owner"]`: whether
+    the sender proved to be the owner of the data directory.
     """
 
     def __init__(
@@ -127,11 +147,9 @@ class Boundary:
         self._app = app
         self._policy = policy
         self._context = context_of(policy)
-        self._keys = KeyGate(policy.api_key, clock)
+        self._keys = KeyGate(policy.api_key, clock, policy.owner_token)
         self._bodies = BodyReader(policy.body_seconds)
-        self._gates: dict[str, WorkGate] = {}
-        for work in policy.work:
-            self._gates.update(dict.fromkeys(work.paths, WorkGate(work)))
+        self._gates = PathGates(policy.work)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Judge one connection and pass it on, or refuse it."""
@@ -147,9 +165,9 @@ class Boundary:
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         head = read_head(scope)
-        refusal, authenticated = self._judge(head)
+        refusal, sender = self._judge(head)
         if refusal is None:
-            await self._app(_with_authentication(scope, authenticated), receive, send)
+            await self._app(_with_sender(scope, sender), receive, send)
             return
         _log.info("refused a websocket: %s (%d)", refusal.code, refusal.status)
         await receive()
@@ -158,11 +176,11 @@ class Boundary:
 
     async def _http(self, scope: Scope, receive: Receive, reply: _Reply) -> None:
         head = read_head(scope)
-        refusal, authenticated = self._judge(head)
+        refusal, sender = self._judge(head)
         if refusal is not None:
             await reply.refuse(refusal, receive if head.has_body else None)
             return
-        scope = _with_authentication(scope, authenticated)
+        scope = _with_sender(scope, sender)
         if not head.has_body:
             await self._enter(head, scope, receive, reply)
             return
@@ -176,23 +194,31 @@ class Boundary:
             finally:
                 self._bodies.release(len(body))
 
-    def _judge(self, head: Head) -> tuple[Refusal | None, bool]:
-        """Return the refusal, if any, and whether the sender may see data."""
+    def _judge(self, head: Head) -> tuple[Refusal | None, _Sender]:
+        """Return the refusal, if any, and what is known of the sender."""
         refusal = _first_refusal(ORIGIN_RULES, head, self._context)
         if refusal is None and not head.is_websocket:
             refusal = _first_refusal(FORM_RULES, head, self._context)
         if refusal is not None:
-            return refusal, False
+            return refusal, _NOBODY
         authenticated = self._keys.admits(head)
-        is_open = head.is_read and not head.is_websocket and head.path in self._policy.open_paths
-        if not authenticated and not is_open:
-            return self._keys.refusal(head), False
+        owner = self._keys.is_owner(head, admitted=authenticated)
+        if not self._may_enter(head, authenticated=authenticated, owner=owner):
+            refusal = OWNER_ONLY if authenticated else self._keys.refusal(head)
+            return refusal, _NOBODY
+        known = _Sender(authenticated, owner)
         if is_foreign_navigation(head, self._context):
-            authenticated = False
-        return _first_refusal(SIZE_RULES, head, self._context), authenticated
+            known = _NOBODY
+        return _first_refusal(SIZE_RULES, head, self._context), known
+
+    def _may_enter(self, head: Head, *, authenticated: bool, owner: bool) -> bool:
+        if head.path in self._policy.owner_paths:
+            return owner
+        is_open = head.is_read and not head.is_websocket and head.path in self._policy.open_paths
+        return authenticated or is_open
 
     async def _enter(self, head: Head, scope: Scope, receive: Receive, reply: _Reply) -> None:
-        gate = self._gates.get(head.path)
+        gate = self._gates.of(head.method, head.path)
         if gate is None:
             await self._run(scope, receive, reply)
         elif await gate.enter():
@@ -201,7 +227,7 @@ class Boundary:
             finally:
                 gate.leave()
         else:
-            await reply.refuse(gate.refusal)
+            await reply.refuse(busy(gate.retry_seconds))
 
     async def _run(self, scope: Scope, receive: Receive, reply: _Reply) -> None:
         try:

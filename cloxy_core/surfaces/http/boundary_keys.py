@@ -5,7 +5,7 @@ from collections.abc import Callable
 from hmac import compare_digest
 
 from cloxy_core.surfaces.http.boundary_replies import UNAUTHORIZED, Refusal, too_many_attempts
-from cloxy_core.surfaces.http.boundary_rules import Head
+from cloxy_core.surfaces.http.boundary_rules import OWNER_HEADER_NAME, Head
 
 FREE_FAILURES = 20
 RECOVERY_SECONDS = 1.0
@@ -34,9 +34,15 @@ class KeyGate:
     back-off makes guessing visible and tells an ill-configured client to stop.
     """
 
-    def __init__(self, api_key: str | None, clock: Callable[[], float]) -> None:
-        """Take the key and a monotonic clock in seconds."""
+    def __init__(
+        self,
+        api_key: str | None,
+        clock: Callable[[], float],
+        owner_token: str | None = None,
+    ) -> None:
+        """Take the key, a monotonic clock in seconds, and the token of the data directory."""
         self._key = None if api_key is None else api_key.encode()
+        self._token = None if owner_token is None else owner_token.encode()
         self._clock = clock
         self._failures = 0.0
         self._since = clock()
@@ -53,6 +59,27 @@ class KeyGate:
             return False
         # No early end: the time must not tell which of several keys was right.
         matches = [compare_digest(key, self._key) for key in keys]
+        if all(matches):
+            return True
+        self._count_failure()
+        return False
+
+    def is_owner(self, head: Head, *, admitted: bool) -> bool:
+        """Tell whether the sender proves to be the owner of the data.
+
+        The token of the data directory proves it, or the key where one is set. A token that is
+        sent must be right, whatever else is; a wrong one is counted like a wrong key.
+
+        Args:
+            head: The request.
+            admitted: What `admits` said.
+        """
+        tokens = head.all(OWNER_HEADER_NAME)
+        if not tokens:
+            return admitted and self._key is not None
+        if self._token is None:
+            return False
+        matches = [compare_digest(token, self._token) for token in tokens]
         if all(matches):
             return True
         self._count_failure()

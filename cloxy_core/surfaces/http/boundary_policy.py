@@ -9,8 +9,8 @@ from cloxy_core.surfaces.http.limits import (
     MAX_BODY,
     MAX_PLAIN_BODY,
     MAX_UNSIZED_BODY,
-    WorkClass,
 )
+from cloxy_core.surfaces.work import WorkClass
 
 OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -56,15 +56,18 @@ class BoundaryPolicy:
         host: Address the server listens on. It admits no name by itself.
         port: Port the server listens on.
         api_key: The key every request must carry, or None for an open server.
+        owner_token: The secret of the data directory: whoever sends it is the owner of the
+            data. None when there is none, so that only the key can prove it.
         allowed_hosts: Extra host names, `name` or `name:port`.
         max_body: Largest body of `large_body_paths`, in bytes, with a declared length.
         max_plain_body: Largest body of every other path, in bytes.
         max_unsized_body: Largest chunked body of any path, in bytes.
         open_paths: Paths that answer GET and HEAD without a key.
+        owner_paths: Paths that only the owner may use; the token stands for the key there.
         static_paths: Paths a link on another site may lead to; such a visitor counts as
             not authenticated, also on an open server.
         large_body_paths: Paths that accept `max_body`.
-        work: Classes of work with a limited number of requests at a time.
+        work: Classes of requests that stay open, each with a limited number at a time.
         head_seconds: Time for a whole request head.
         body_seconds: Time for a whole request body.
         idle_seconds: How long a connection is kept between two requests.
@@ -76,9 +79,11 @@ class BoundaryPolicy:
     api_key: str | None
     allowed_hosts: tuple[str, ...] = ()
     max_body: int = MAX_BODY
-    open_paths: frozenset[str] = frozenset({"/", "/health"})
+    owner_token: str | None = None
+    open_paths: frozenset[str] = frozenset({"/", "/health", "/identity"})
+    owner_paths: frozenset[str] = frozenset({"/shutdown"})
     static_paths: frozenset[str] = frozenset({"/"})
-    large_body_paths: frozenset[str] = frozenset({"/ingest_text"})
+    large_body_paths: frozenset[str] = frozenset({"/ingest_text", "/mcp", "/mcp/"})
     max_plain_body: int = MAX_PLAIN_BODY
     max_unsized_body: int = MAX_UNSIZED_BODY
     work: tuple[WorkClass, ...] = DEFAULT_WORK

@@ -135,8 +135,16 @@ UNAUTHORIZED = Refusal(
     401,
     "unauthorized",
     "A valid key is required.",
-    "Send the value of CLOXY_API_KEY in the header X-API-Key or Authorization: Bearer.",
+    "Send the server's key (CLOXY_API_KEY, or what `cloxy key show --reveal` prints) in the header "
+    "X-API-Key or Authorization: Bearer.",
     ((b"www-authenticate", b"Bearer"),),
+)
+OWNER_ONLY = Refusal(
+    403,
+    "owner_only",
+    "Only the owner of the data may do this.",
+    "Use the command line (such as `cloxy stop`) on the machine of the server, as the user whose "
+    "data directory it is.",
 )
 PAYLOAD_TOO_LARGE = Refusal(
     413,
@@ -190,7 +198,7 @@ def too_many_attempts(seconds: int) -> Refusal:
         429,
         "too_many_attempts",
         "Too many wrong keys.",
-        "Check CLOXY_API_KEY; a request with the right key is answered at once.",
+        "Check the key that is sent; a request with the right key is answered at once.",
         ((b"retry-after", str(seconds).encode()),),
     )
 

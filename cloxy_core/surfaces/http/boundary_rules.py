@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from starlette.types import Scope
 
+from cloxy_core.identity import OWNER_HEADER
 from cloxy_core.surfaces.http.boundary_policy import BoundaryPolicy
 from cloxy_core.surfaces.http.boundary_replies import (
     BAD_ORIGIN,
@@ -22,6 +23,7 @@ from cloxy_core.surfaces.http.boundary_replies import (
 
 _READ_METHODS = frozenset({"GET", "HEAD"})
 _METHODS = _READ_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
+OWNER_HEADER_NAME = OWNER_HEADER.lower().encode()
 _HEADERS = frozenset(
     {
         b"host",
@@ -35,6 +37,7 @@ _HEADERS = frozenset(
         b"transfer-encoding",
         b"authorization",
         b"x-api-key",
+        OWNER_HEADER_NAME,
     }
 )
 _JSON = re.compile(rb'application/json(?:[ \t]*;[ \t]*charset=(?:utf-8|"utf-8"))?', re.IGNORECASE)

@@ -1,7 +1,7 @@
-"""Bounds on what requests may hold: bodies in memory, work at the same time."""
+"""Bounds on what requests may hold: bodies in memory, answers that stay open."""
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from starlette.types import Receive
 
@@ -11,6 +11,7 @@ from cloxy_core.surfaces.http.boundary_replies import (
     Refusal,
     busy,
 )
+from cloxy_core.surfaces.work import WorkClass, WorkGate
 
 # A text of 2,000,000 characters is the largest thing a client may store. Clients that escape
 # everything outside ASCII need 12 bytes for a character beyond the basic plane (two escapes),
@@ -22,65 +23,28 @@ MAX_UNSIZED_BODY = 2 * 1024 * 1024
 MAX_HELD = 64 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class WorkClass:
-    """Requests that share the same scarce thing.
-
-    Attributes:
-        paths: Paths whose requests belong to the class.
-        running: How many run at the same time.
-        waiting: How many more may wait for a place.
-        retry_seconds: What `Retry-After` says to the rest.
-    """
-
-    paths: frozenset[str]
-    running: int
-    waiting: int
-    retry_seconds: int = 1
-
-
-# Scans take minutes and get places of their own, or two of them would hold up `remember`.
+_MCP = frozenset({"/mcp", "/mcp/"})
+# What operations may do at the same time is bounded where they are called, by any door; here are
+# bounded the answers that stay open: streams of editors, and calls that wait for an operation.
 DEFAULT_WORK: tuple[WorkClass, ...] = (
-    WorkClass(frozenset({"/recall"}), running=16, waiting=256),
-    WorkClass(frozenset({"/ingest_text", "/forget"}), running=2, waiting=256),
-    WorkClass(frozenset({"/ingest_convos", "/reindex"}), running=2, waiting=8, retry_seconds=5),
-    WorkClass(frozenset({"/fetch", "/search", "/verify"}), running=4, waiting=16),
-    WorkClass(frozenset({"/v1/chat/completions"}), running=1, waiting=4, retry_seconds=10),
+    WorkClass(_MCP, running=256, waiting=0, retry_seconds=5, methods=frozenset({"GET", "HEAD"})),
+    WorkClass(_MCP, running=256, waiting=256),
 )
 
 
-class WorkGate:
-    """The places of one work class."""
+class PathGates:
+    """Gates of requests by path, before any handler runs."""
 
-    def __init__(self, work: WorkClass, wait_seconds: float = 30.0) -> None:
-        self.refusal = busy(work.retry_seconds)
-        self._limit = work.waiting
-        self._wait_seconds = wait_seconds
-        self._waiting = 0
-        self._places = asyncio.Semaphore(work.running)
+    def __init__(self, classes: Sequence[WorkClass]) -> None:
+        self._gates: dict[tuple[str, str], WorkGate] = {}
+        for work in classes:
+            gate = WorkGate(work)
+            for method in work.methods or ("",):
+                self._gates.update(dict.fromkeys(((method, path) for path in work.paths), gate))
 
-    async def enter(self) -> bool:
-        """Take a place, waiting for one if the queue has room.
-
-        Returns:
-            False when the queue is full or the wait took too long; True obliges to `leave`.
-        """
-        if not self._places.locked():
-            return await self._places.acquire()
-        if self._waiting >= self._limit:
-            return False
-        self._waiting += 1
-        try:
-            async with asyncio.timeout(self._wait_seconds):
-                return await self._places.acquire()
-        except TimeoutError:
-            return False
-        finally:
-            self._waiting -= 1
-
-    def leave(self) -> None:
-        """Give the place back."""
-        self._places.release()
+    def of(self, method: str, path: str) -> WorkGate | None:
+        """The gate of a request, that of its method before that of its path; None for no limit."""
+        return self._gates.get((method, path)) or self._gates.get(("", path))
 
 
 class BodyReader:

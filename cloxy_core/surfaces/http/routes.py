@@ -6,25 +6,28 @@ with the same words.
 """
 
 import json
-import re
 from collections.abc import Iterable
 from typing import Any
 
 import orjson
 from fastapi import FastAPI, Request, Response
 
+from cloxy_core.surfaces.caller import called_by
+from cloxy_core.surfaces.http.callers import is_owner
+from cloxy_core.surfaces.mending import mended
 from cloxy_core.surfaces.operations import Operation
 from cloxy_hookspecs import InputError, Route, ValidationError
 
+READ_METHODS = ["GET", "HEAD"]
 BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
-SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def add_routes(app: FastAPI, operations: Iterable[Operation]) -> None:
     """Add a route for every door."""
     for operation in operations:
         for door in operation.record.doors:
-            _add_route(app, operation, door)
+            if isinstance(door, Route):
+                _add_route(app, operation, door)
 
 
 def _add_route(app: FastAPI, operation: Operation, door: Route) -> None:
@@ -33,7 +36,8 @@ def _add_route(app: FastAPI, operation: Operation, door: Route) -> None:
         if door.method in BODY_METHODS:
             values.update(read_body(await request.body()))
         values.update(request.path_params)
-        output = await operation.run(values)
+        with called_by(owner=is_owner(request)):
+            output = await operation.run(values)
         return Response(
             output.model_dump_json().encode(),
             status_code=door.status,
@@ -43,7 +47,7 @@ def _add_route(app: FastAPI, operation: Operation, door: Route) -> None:
     app.add_api_route(
         door.path,
         endpoint,
-        methods=[door.method],
+        methods=READ_METHODS if door.method == "GET" else [door.method],
         name=operation.record.name,
         summary=operation.record.summary,
     )
@@ -74,21 +78,10 @@ def _decode_lenient(data: bytes) -> object:
         InputError: it is not JSON, or nested beyond all reason.
     """
     try:
-        return _mended(json.loads(data, parse_constant=_refuse_constant))
+        return mended(json.loads(data, parse_constant=_refuse_constant))
     except (ValueError, RecursionError) as error:
         raise InputError("the body is not JSON", hint="send one JSON object in UTF-8") from error
 
 
 def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
-
-
-def _mended(value: object) -> object:
-    """A value whose texts can be stored: lone surrogates are replaced by U+FFFD."""
-    if isinstance(value, str):
-        return SURROGATE.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [_mended(item) for item in value]
-    if isinstance(value, dict):
-        return {_mended(key): _mended(item) for key, item in value.items()}
-    return value

@@ -3,9 +3,9 @@
 import uvicorn
 from starlette.types import ASGIApp
 
+from cloxy_core.services.exposure import check_exposure
 from cloxy_core.surfaces.http.boundary import Boundary
 from cloxy_core.surfaces.http.boundary_policy import BoundaryPolicy
-from cloxy_core.surfaces.http.exposure import check_exposure
 from cloxy_core.surfaces.http.protocol import ConnectionLimits, protocol_with
 
 

@@ -56,8 +56,7 @@ _SAMPLE_WORDS = (
     "to",
 )
 _HOW = (
-    "set CLOXY_API_KEY to at least 16 random characters (python3 -c "
-    '"import secrets; print(secrets.token_urlsafe(32))" prints a good one), '
+    "make one with `cloxy key create`, or set CLOXY_API_KEY to at least 16 random characters; "
     "or set CLOXY_HOST=127.0.0.1 to stay on this machine"
 )
 
@@ -106,14 +105,22 @@ def check_exposure(host: str, api_key: str | None) -> None:
         ExposureError: The address is not loopback and the key is missing, shorter than
             16 characters, or a well-known sample. The message never contains the key.
     """
+    problem = why_unfit(host, api_key)
+    if problem:
+        raise ExposureError(f"refusing to listen on {host!r} {problem}", hint=_HOW)
+
+
+def why_unfit(host: str, api_key: str | None) -> str | None:
+    """What is wrong with a key for an address, in words that follow the address; None if nothing.
+
+    Args:
+        host: Address or name to listen on.
+        api_key: The configured key, or None.
+    """
     if is_loopback(host):
-        return
+        return None
     if not api_key:
-        problem = "without a key"
-    elif len(api_key) < MINIMUM_KEY_LENGTH:
-        problem = f"with a key shorter than {MINIMUM_KEY_LENGTH} characters"
-    elif is_sample_key(api_key):
-        problem = "with a sample key that anybody can guess"
-    else:
-        return
-    raise ExposureError(f"refusing to listen on {host!r} {problem}", hint=_HOW)
+        return "without a key"
+    if len(api_key) < MINIMUM_KEY_LENGTH:
+        return f"with a key shorter than {MINIMUM_KEY_LENGTH} characters"
+    return "with a sample key that anybody can guess" if is_sample_key(api_key) else None
