@@ -5,10 +5,19 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import ClassVar, TypeVar
+from urllib.parse import urlsplit
 
-from cloxy_core.kernel.parsing import WholeNumber, parse_host, parse_secret, parse_url
+from cloxy_core.kernel.parsing import (
+    TextList,
+    WholeNumber,
+    parse_flag,
+    parse_host,
+    parse_secret,
+    parse_url,
+)
 
 T = TypeVar("T")
 
@@ -56,17 +65,24 @@ class ClientError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ClientConfig:
-    """An address and the key for it.
+    """An address, the key for it, and what is expected of who answers there.
 
     Attributes:
         url: base address without a slash at its end.
-        api_key: key to send; None sends none.
+        api_key: key to send; None sends none, or that of the data directory to its own server.
         warnings: things about the configuration that a person should see.
+        data_dir: data directory whose server must answer, which is asked to prove it; None where
+            that cannot be asked: on another machine, or where it was switched off.
+        autostart: whether an editor may start the server when none answers.
+        toolsets: toolsets that an editor sees; empty for the server's own choice.
     """
 
     url: str
     api_key: str | None = None
     warnings: tuple[str, ...] = ()
+    data_dir: Path | None = None
+    autostart: bool = False
+    toolsets: tuple[str, ...] = ()
 
 
 def data_directory(environ: Mapping[str, str]) -> Path:
@@ -92,13 +108,69 @@ def resolve_client(environ: Mapping[str, str], data_dir: Path) -> ClientConfig:
         ClientError: a value cannot be used; the message names where it was set.
     """
     merged, warnings = client_environment(environ, data_dir)
-    server = read_config(data_dir).get("server")
-    table = server if isinstance(server, dict) else {}
+    config = read_config(data_dir)
+    server = _table(config, "server")
+    url = _value("URL", merged, server, parse_url) or _local_url(merged, server)
+    is_ours = is_loopback(url) and _flag("VERIFY_SERVER", merged, server)
     return ClientConfig(
-        url=_value("URL", merged, table, parse_url) or _local_url(merged, table),
-        api_key=_value("API_KEY", merged, table, parse_secret),
+        url=url,
+        api_key=_value("API_KEY", merged, server, parse_secret),
         warnings=warnings,
+        data_dir=data_dir.absolute() if is_ours else None,
+        # Behind a tunnel or before a container it is not for us to start a server.
+        autostart=is_ours and _flag("AUTOSTART", merged, server),
+        toolsets=_value("MCP_TOOLSETS", merged, _table(config, "mcp"), TextList(), "mcp.toolsets")
+        or (),
     )
+
+
+def resolve_local(
+    environ: Mapping[str, str], data_dir: Path, host: str | None = None, port: int | None = None
+) -> ClientConfig:
+    """The address and key of the server that this machine runs, whatever CLOXY_URL says.
+
+    Args:
+        environ: environment variables.
+        data_dir: data directory.
+        host: address that the server is told to listen on, instead of the setting.
+        port: port that the server is told to listen on, instead of the setting.
+
+    Raises:
+        ClientError: a value cannot be used; the message names where it was set.
+    """
+    given = {} if host is None else {"CLOXY_HOST": host}
+    given |= {} if port is None else {"CLOXY_PORT": str(port)}
+    merged, warnings = client_environment({**environ, **given}, data_dir)
+    server = _table(read_config(data_dir), "server")
+    return ClientConfig(
+        url=_local_url(merged, server),
+        api_key=_value("API_KEY", merged, server, parse_secret),
+        warnings=warnings,
+        data_dir=data_dir.absolute(),
+    )
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address is this machine's own, whatever network it is in."""
+    host = (urlsplit(url).hostname or "").removesuffix(".")
+    if host == "localhost":
+        return True
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
+
+
+def _table(config: Mapping[str, object], name: str) -> dict[str, object]:
+    found = config.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _flag(name: str, environ: Mapping[str, str], table: Mapping[str, object]) -> bool:
+    """A setting of `[server]` that is on unless it was switched off."""
+    found = _value(name, environ, table, parse_flag)
+    return True if found is None else found
 
 
 def read_config(data_dir: Path) -> dict[str, object]:
@@ -179,19 +251,27 @@ def _local_url(environ: Mapping[str, str], server: Mapping[str, object]) -> str:
 def _value(
     name: str,
     environ: Mapping[str, str],
-    server: Mapping[str, object],
+    table: Mapping[str, object],
     parse: Callable[[str], T],
+    setting: str | None = None,
 ) -> T | None:
-    """A value from its variable, else from `[server]`; None when neither has one.
+    """A value from its variable, else from a table of the file; None when neither has one.
+
+    Args:
+        name: the variable's name without its prefix.
+        environ: environment variables.
+        table: the table of the file that the setting is in.
+        parse: makes the value of its text.
+        setting: dotted name in the file; by default `server` and the variable's.
 
     Raises:
         ClientError: the value cannot be used.
     """
-    variable, key = f"CLOXY_{name}", name.lower()
+    variable = f"CLOXY_{name}"
     place, given = variable, environ.get(variable)
     if not given:
-        place, found = f"{key} under [server] in config.toml", server.get(key)
-        given = found if isinstance(found, str) else "" if found is None else repr(found)
+        section, _, key = (setting or f"server.{name.lower()}").partition(".")
+        place, given = f"{key} under [{section}] in config.toml", _as_text(table.get(key), parse)
     if not given:
         return None
     try:
@@ -201,3 +281,11 @@ def _value(
         raise ClientError(
             f"{place} has a value that cannot be used{shown}; it wants {error}", code="setting"
         ) from error
+
+
+def _as_text(found: object, parse: object) -> str:
+    """A value of the file as a variable would have it."""
+    separator = getattr(parse, "separator", None)
+    if isinstance(found, list) and isinstance(separator, str):
+        return separator.join(map(str, found))
+    return found if isinstance(found, str) else "" if found is None else repr(found)

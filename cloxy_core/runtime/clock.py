@@ -12,6 +12,7 @@ _CROCKFORD: Final = bytes.maketrans(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 )
 _RANDOM_BITS: Final = 80
+_TIME_BITS: Final = 48
 _UID_LENGTH: Final = 26
 
 
@@ -22,6 +23,18 @@ def new_uid(clock: Clock) -> str:
     or goes back.
     """
     return _UIDS.next(clock.now_ms())
+
+
+def uid_of(at: int, number: int) -> str:
+    """Return the ULID of a moment and a number of 80 bits, the same every time.
+
+    Args:
+        at: Milliseconds since the epoch; what lies before it counts as the epoch.
+        number: What tells ids of one millisecond apart.
+    """
+    latest = (1 << _TIME_BITS) - 1
+    lower = number & ((1 << _RANDOM_BITS) - 1)
+    return _encode((min(max(at, 0), latest) << _RANDOM_BITS) | lower)
 
 
 def _encode(number: int) -> str:

@@ -1,5 +1,6 @@
 """The data directory: where things lie, and that nobody else can read them."""
 
+import errno
 import os
 import re
 import stat
@@ -97,6 +98,9 @@ def _check_directory(path: Path) -> None:
 def _tighten(root: Path) -> None:
     """Take the rights of group and others from everything below a directory.
 
+    Raises:
+        ConfigError: They cannot be taken, since it is read-only.
+
     Modes are changed by name, never through a descriptor: closing any descriptor of the database
     would drop the locks that this process holds on it.
     """
@@ -105,7 +109,25 @@ def _tighten(root: Path) -> None:
             path = Path(folder, name)
             mode = path.lstat().st_mode
             if mode & _LOOSE and (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
-                path.chmod(stat.S_IMODE(mode) & ~_LOOSE)
+                _take_rights(path, mode)
+
+
+def _take_rights(path: Path, mode: int) -> None:
+    try:
+        path.chmod(stat.S_IMODE(mode) & ~_LOOSE)
+    except PermissionError as error:
+        raise _unchangeable(path, error) from error
+    except OSError as error:
+        if error.errno != errno.EROFS:
+            raise
+        raise _unchangeable(path, error) from error
+
+
+def _unchangeable(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(
+        f"others can read {path}, and its permissions cannot be changed: {error.strerror}",
+        hint="check whose it is and whether it, or its disk, is read-only",
+    )
 
 
 @dataclass(frozen=True, slots=True)

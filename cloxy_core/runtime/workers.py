@@ -53,6 +53,7 @@ DEFAULT_PLANS: Final[Mapping[str, WorkerPlan]] = MappingProxyType(
         "io": WorkerPlan(threads=2, queue=1024),
         "model": WorkerPlan(threads=1, queue=64, linger=1.0),
         "reranker": WorkerPlan(threads=1, queue=64, linger=1.0),
+        "loader": WorkerPlan(threads=1, queue=16, linger=1.0),
     }
 )
 

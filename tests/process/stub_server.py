@@ -5,13 +5,23 @@ import json
 import socketserver
 import threading
 from http.server import BaseHTTPRequestHandler
+from urllib.parse import parse_qs, urlsplit
+
+from cloxy_core import identity
 
 
 class StubServer:
-    """Answers by method and path; `asked` holds (method, path, headers, body) of each request."""
+    """Answers by method and path; `asked` holds (method, path, headers, body) of each request.
 
-    def __init__(self):
+    Who it is it tells as the server does, with the token of its data directory, and without
+    counting that as a request; `challenges` holds the headers of those questions.
+    """
+
+    def __init__(self, data_dir=None, version="6.0.0.dev0"):
         self.asked = []
+        self.challenges = []
+        self.version = version
+        self.token = identity.ensure_token(data_dir) if data_dir is not None else None
         self.answers = {}
         self.released = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _Handler)
@@ -63,6 +73,11 @@ class _Handler(BaseHTTPRequestHandler):
     def handle_any(self):
         stub = self.server.stub
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if urlsplit(self.path).path.endswith("/identity") and stub.token is not None:
+            stub.challenges.append(dict(self.headers))
+            self.identify(stub)
+            return
+        self.body = body
         stub.asked.append((self.command, self.path, dict(self.headers), body))
         behaviour = stub.answers.get((self.command, self.path))
         if behaviour is None:
@@ -70,6 +85,12 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             with contextlib.suppress(ConnectionError):
                 behaviour(self)
+
+    def identify(self, stub):
+        nonce = parse_qs(urlsplit(self.path).query)["nonce"][0]
+        shown = identity.proof(stub.token, nonce, self.connection.getsockname()[:2])
+        answer = {"service": "cloxy", "version": stub.version, "proof": shown}
+        self.reply(200, json.dumps(answer).encode())
 
     do_GET = do_POST = do_DELETE = handle_any
 

@@ -14,6 +14,7 @@ HEALTH = {
     "pid": 4711,
     "ready": True,
     "auth": "disabled",
+    "logs": "/home/me/.cloxy/logs",
     "watcher": {"running": True, "dirs": ["/home/me/.claude/projects"]},
     "store": {
         "path": "/home/me/.cloxy/memory.db",
@@ -70,6 +71,9 @@ def status(stub):
     [
         "6.0.0.dev0",
         "OK, up 2 h 3 min, process 4711",
+        "logs /home/me/.cloxy/logs",
+        "service not installed (`cloxy install-service`)",
+        "key none (`cloxy key create` makes one)",
         "store size 4.1 MB",
         "store log 0 bytes",
         "store safe mode no",
@@ -159,8 +163,19 @@ def test_json_holds_everything(status, stub):
     run = status("--json")
     assert json.loads(run.stdout) == {
         "url": stub.url,
+        "state": "running",
         "healthy": True,
         "problems": [],
+        "pid": 4711,
+        "logs": "/home/me/.cloxy/logs",
+        "service": {
+            "installed": False,
+            "name": None,
+            "definition": None,
+            "pid": None,
+            "runs_this_server": None,
+            "trouble": None,
+        },
         "health": HEALTH,
         "memory_stats": STATS,
         "ingest_status": INGEST,
@@ -170,3 +185,39 @@ def test_json_holds_everything(status, stub):
 def test_long_lists_are_cut_in_words(status):
     run = status(ingest={**INGEST, "drift": [f"/f/{n}.jsonl" for n in range(50)]})
     assert "and 30 more (--json shows all)" in run.stdout.decode()
+
+
+def test_quiet_says_nothing_while_all_is_well(status):
+    run = status("--quiet")
+    assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")
+
+
+def test_quiet_still_says_what_is_wrong(status):
+    run = status("--quiet", health={**HEALTH, "status": "ERROR", "cause": "the disk is gone"})
+    assert (run.returncode, run.stdout) == (1, b"")
+    assert b"the disk is gone" in run.stderr
+
+
+def test_a_server_with_a_key_says_so(status):
+    shown = status(health={**HEALTH, "auth": "enabled"}).stdout.decode()
+    assert "key" in shown
+    assert "needed" in shown
+
+
+def test_a_server_elsewhere_is_not_asked_for_a_service_of_this_machine(status):
+    # A tunnel or a container: what is installed here says nothing about it.
+    run = run_cloxy_unverified(status)
+    assert "service" not in {line.split()[0] for line in run.stdout.decode().splitlines()[1:9]}
+
+
+def run_cloxy_unverified(status):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CLOXY_VERIFY_SERVER", "0")
+        return status()
+
+
+def test_a_server_of_another_version_should_be_restarted(status):
+    run = status(health={**HEALTH, "version": "5.9.9"})
+    assert run.returncode == 0
+    assert "the server runs version 5.9.9 and this is 6.0" in run.stdout.decode()
+    assert "restart it" not in status().stdout.decode()

@@ -147,16 +147,16 @@ def test_output_to_a_file_is_utf_8(stub, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["config.toml", "client.env"])
-def test_byte_order_mark_in_a_file_is_accepted(stub, tmp_path, name):
+def test_byte_order_mark_in_a_file_is_accepted(stub, data_dir, name):
     stub.answer("POST", "/recall", recall_answer("x"))
     content = {
         "config.toml": f"[server]\nport = {stub.port}\n",
         "client.env": f"CLOXY_PORT={stub.port}\n",
     }[name]
-    file = tmp_path / name
+    file = data_dir / name
     file.write_text(content, encoding="utf-8-sig")
     file.chmod(0o600)
-    run = run_cloxy("recall", "x", CLOXY_DATA_DIR=str(tmp_path))
+    run = run_cloxy("recall", "x")
     assert run.returncode == 0
     assert run.stderr == b"note: x\n"
 

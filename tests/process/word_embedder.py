@@ -1,8 +1,9 @@
 """A one-file plugin: vectors of words, at once, and held up where a test wants it.
 
 `WORDS_GATE` names a folder. From the 100th passage on the embedder writes the file `reached` there
-and waits for the file `go`. A passage that holds the word UNREADABLE cannot be embedded, and with
-`WORDS_REFUSED` no passage can.
+and waits for the file `go`. `WORDS_SLOW` names one, too: until the file `go` is there, each passage
+takes `WORDS_SLOWLY` seconds, between which questions are answered. A passage that holds the word
+UNREADABLE cannot be embedded, and with `WORDS_REFUSED` no passage can.
 """
 
 import hashlib
@@ -24,6 +25,7 @@ from cloxy_hookspecs import (
 
 DIM = 32
 FREE = 100
+SLOWLY = float(os.environ.get("WORDS_SLOWLY", "0.2"))
 
 
 def vector(prefix, text):
@@ -43,6 +45,7 @@ class WordEmbedder:
         space = EmbeddingSpace("words", "1", DIM, query, self.prefix)
         self.info = EmbedderInfo(space, weight=0.3, floor=0.0, batch=8, characters=300)
         self.gate = Path(os.environ["WORDS_GATE"]) if "WORDS_GATE" in os.environ else None
+        self.slow = Path(os.environ["WORDS_SLOW"]) if "WORDS_SLOW" in os.environ else None
         self.count = 0
 
     def embed_passages(self, texts):
@@ -51,6 +54,9 @@ class WordEmbedder:
             (self.gate / "reached").touch()
             while not (self.gate / "go").exists():
                 time.sleep(0.01)
+        if self.slow is not None and not (self.slow / "go").exists():
+            (self.slow / "reached").touch()
+            time.sleep(SLOWLY * len(texts))
         if "WORDS_REFUSED" in os.environ or any("UNREADABLE" in text for text in texts):
             raise ModelError("a word cannot be read")
         return self._all(texts)

@@ -5,7 +5,6 @@ import os
 import pytest
 
 from cloxy_core.client_config import (
-    ClientConfig,
     ClientError,
     client_environment,
     data_directory,
@@ -54,7 +53,7 @@ def data(tmp_path):
     ],
 )
 def test_address(data, environ, client_env, config, url):
-    assert resolve_client(environ, data(client_env, config)) == ClientConfig(url)
+    assert resolve_client(environ, data(client_env, config)).url == url
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cloxy_core.cli.reembed import FillProgress, fill_line
+from cloxy_core.cli.reembed_progress import FillProgress, fill_line
 
 
 @pytest.mark.parametrize(

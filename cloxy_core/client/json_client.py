@@ -1,26 +1,18 @@
-"""The HTTP client of the command line and of editors: standard library only, quick to import."""
+"""Requests with JSON bodies and their answers."""
 
 import http.client
 import json
-import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NoReturn
-from urllib.parse import SplitResult, urlsplit
+from typing import NoReturn
 
+from cloxy_core.client.connection import Headers, connected, owner_header
 from cloxy_core.client_config import ClientConfig, ClientError
 
-CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 60.0
 MAX_ANSWER_BYTES = 256 * 1024 * 1024
 _PIECE_BYTES = 64 * 1024
-
-
-class UnreachableError(ClientError):
-    """Nothing accepts connections at the address."""
-
-    exit_code: ClassVar[int] = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +26,7 @@ class Client:
 
     def __init__(self, config: ClientConfig) -> None:
         self.url = config.url
-        self._parts = urlsplit(config.url)
-        self._headers = _headers(config.api_key)
+        self._config = config
 
     def request(
         self,
@@ -44,6 +35,7 @@ class Client:
         body: Mapping[str, object] | None = None,
         *,
         seconds: float | None = ANSWER_SECONDS,
+        as_owner: bool = False,
     ) -> dict[str, object]:
         """Send one request and read its JSON answer.
 
@@ -52,55 +44,32 @@ class Client:
             path: path below the server's address, with its query string.
             body: JSON object to send; a method that takes a body sends an empty object for None.
             seconds: time limit of the whole answer; None waits as long as the server works.
+            as_owner: show the server of this machine that the owner of its data asks.
 
         Raises:
             UnreachableError: nothing accepts connections at the address.
-            ClientError: the server refused (its code, message and hint), was too slow, or what
-                answers is not a Cloxy server.
+            ClientError: the server refused (its code, message and hint), was too slow, is not
+                that of our data directory, or what answers is not a Cloxy server.
         """
-        connection = _connect(self._parts, self.url)
-        try:
-            answer = _exchange(
-                connection, method, self._parts.path + path, self._headers, body, seconds
-            )
-        except TimeoutError as error:
-            raise ClientError(
-                f"the server at {self.url} did not answer within {seconds:g} seconds",
-                code="timeout",
-                hint="look at `cloxy status`, or try again",
-            ) from error
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            raise ClientError(
-                f"no usable answer from {self.url}: {_reason(error)}",
-                code="bad_reply",
-                hint="check that the address belongs to a Cloxy server (CLOXY_URL, CLOXY_PORT)",
-            ) from error
-        finally:
-            connection.close()
+        with connected(self._config) as link:
+            headers: Headers = {**link.headers, "Connection": "close"}
+            if as_owner:
+                headers |= owner_header(self._config)
+            try:
+                answer = _exchange(link.http, method, link.base + path, headers, body, seconds)
+            except TimeoutError as error:
+                raise ClientError(
+                    f"the server at {self.url} did not answer within {seconds:g} seconds",
+                    code="timeout",
+                    hint="look at `cloxy status`, or try again",
+                ) from error
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                raise ClientError(
+                    f"no usable answer from {self.url}: {_reason(error)}",
+                    code="bad_reply",
+                    hint="check that the address belongs to a Cloxy server (CLOXY_URL, CLOXY_PORT)",
+                ) from error
         return _decode(answer, self.url)
-
-
-def _headers(api_key: str | None) -> dict[str, str | bytes]:
-    headers: dict[str, str | bytes] = {"Accept": "application/json", "Connection": "close"}
-    if api_key is not None:
-        # Bytes, since http.client would refuse a key outside Latin-1.
-        headers["X-API-Key"] = api_key.encode("utf-8", "surrogateescape")
-    return headers
-
-
-def _connect(parts: SplitResult, url: str) -> http.client.HTTPConnection:
-    """Open the connection, so that an unreachable server is told from a slow one."""
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=CONNECT_SECONDS)
-    try:
-        connection.connect()
-    except (OSError, UnicodeError) as error:
-        raise UnreachableError(
-            f"no server at {url}", code="server_unreachable", hint="run `cloxy start`"
-        ) from error
-    # A server that vanishes without a word (sleep, cut link) must not be waited for for ever.
-    connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    return connection
 
 
 def _exchange(
