@@ -1,12 +1,13 @@
 """Calling operations, whatever the door: one place where errors become answers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic import ValidationError as PydanticError
 
+from cloxy_core.surfaces.work import WorkGate
 from cloxy_hookspecs import CloxyError, OperationProvider, ValidationError
 
 SHOWN_PROBLEMS = 5
@@ -19,23 +20,35 @@ class Operation:
     Attributes:
         record: its record, doors included.
         call: does it.
+        gate: bounds how much of its kind runs at the same time; None for no limit.
+        after: told after every call, well or not, whatever the door.
     """
 
     record: OperationProvider[Any, Any]
     call: Callable[[Any], Awaitable[BaseModel]]
+    gate: WorkGate | None = None
+    after: list[Callable[[], None]] = field(default_factory=list)
 
     async def run(self, values: Mapping[str, object]) -> BaseModel:
         """Validate what a door was given, and do it.
 
         Raises:
             ValidationError: a field is missing, has the wrong type or is out of range.
+            BusyError: too much of its kind is running or waiting.
             CloxyError: whatever the operation raises.
         """
         try:
             given = self.record.input.model_validate(values)
         except PydanticError as error:
             raise invalid(error.errors(include_url=False, include_input=False)) from error
-        return await self.call(given)
+        try:
+            if self.gate is None:
+                return await self.call(given)
+            async with self.gate.place():
+                return await self.call(given)
+        finally:
+            for tell in self.after:
+                tell()
 
 
 def invalid(problems: Sequence[Mapping[str, Any]]) -> ValidationError:

@@ -43,7 +43,11 @@ from cloxy_hookspecs.markers import (
     hookimpl,
     hookspec,
 )
+from cloxy_hookspecs.ports.archive import ArchiveReader, StoredMemory, StoredSession
+from cloxy_hookspecs.ports.caller import Caller
 from cloxy_hookspecs.ports.dates import DateReader
+from cloxy_hookspecs.ports.fence import Fence
+from cloxy_hookspecs.ports.health import HealthReader
 from cloxy_hookspecs.ports.ingest import (
     FileError,
     Ingestor,
@@ -56,15 +60,25 @@ from cloxy_hookspecs.ports.memories import (
     MemoryWriter,
     ProjectSummary,
 )
+from cloxy_hookspecs.ports.progress import Progress
+from cloxy_hookspecs.ports.projects import KnownProject, ProjectFinder
 from cloxy_hookspecs.ports.recall import (
     Recaller,
 )
+from cloxy_hookspecs.ports.reembedding import (
+    MoveState,
+    Reembedder,
+    ReembedStatus,
+    StoredVectors,
+)
+from cloxy_hookspecs.ports.rules import Expired, ProjectRule, ProjectRules
 from cloxy_hookspecs.providers.base import (
     Provider,
 )
 from cloxy_hookspecs.providers.ingest import (
     Chunker,
     ChunkerProvider,
+    FolderSource,
     Parser,
     ParserProvider,
     Source,
@@ -123,6 +137,7 @@ from cloxy_hookspecs.types.memory import (
     Kind,
     OriginPolicy,
     State,
+    StillHeld,
     Stored,
     Tier,
 )
@@ -148,8 +163,14 @@ from cloxy_hookspecs.types.settings import (
     Setting,
 )
 from cloxy_hookspecs.types.surface import (
+    AsText,
+    Door,
     Effect,
+    Into,
+    Prompt,
+    Resource,
     Route,
+    Tool,
 )
 from cloxy_hookspecs.types.vectors import (
     EmbedderInfo,
@@ -167,9 +188,12 @@ __all__ = [
     "EMBED_QUERY_PREFIX",
     "AfterIndex",
     "AfterIndexProvider",
+    "ArchiveReader",
+    "AsText",
     "AuthError",
     "Author",
     "BadLine",
+    "Caller",
     "CandidateBatch",
     "Check",
     "CheckProvider",
@@ -184,6 +208,7 @@ __all__ = [
     "ConflictError",
     "DataDirectoryInUseError",
     "DateReader",
+    "Door",
     "Draft",
     "DuplicateNameError",
     "Effect",
@@ -194,13 +219,16 @@ __all__ = [
     "EmbeddingSpaceMismatchError",
     "Expander",
     "ExpanderProvider",
+    "Expired",
     "ExposureError",
+    "Fence",
     "FileError",
     "FilterError",
     "Filters",
     "Finding",
     "Float32Matrix",
     "Float32Vector",
+    "FolderSource",
     "ForbiddenError",
     "ForeignDatabaseError",
     "Forgotten",
@@ -208,6 +236,7 @@ __all__ = [
     "Fuser",
     "FuserProvider",
     "Group",
+    "HealthReader",
     "Hit",
     "HostContext",
     "Index",
@@ -218,7 +247,9 @@ __all__ = [
     "Ingestor",
     "InputError",
     "IntegrityError",
+    "Into",
     "Kind",
+    "KnownProject",
     "MemoryReader",
     "MemoryStats",
     "MemoryWriter",
@@ -229,6 +260,7 @@ __all__ = [
     "Mode",
     "ModelError",
     "ModelMissingError",
+    "MoveState",
     "NotFoundError",
     "OperationProvider",
     "Order",
@@ -244,15 +276,23 @@ __all__ = [
     "PluginError",
     "PluginLoadError",
     "Probe",
+    "Progress",
+    "ProjectFinder",
+    "ProjectRule",
+    "ProjectRules",
     "ProjectSummary",
+    "Prompt",
     "Provider",
     "Query",
     "RawLine",
     "Recall",
     "RecallHit",
     "Recaller",
+    "ReembedStatus",
+    "Reembedder",
     "Reranker",
     "RerankerProvider",
+    "Resource",
     "Role",
     "Route",
     "Scored",
@@ -270,12 +310,17 @@ __all__ = [
     "SourceProvider",
     "StaleWriteError",
     "State",
+    "StillHeld",
     "StoreBusyError",
     "StoreError",
     "StoreFullError",
     "StorePort",
     "Stored",
+    "StoredMemory",
+    "StoredSession",
+    "StoredVectors",
     "Tier",
+    "Tool",
     "ValidationError",
     "VectorChange",
     "VectorIndex",

@@ -178,7 +178,11 @@ class Passage(CoreTable, table=True):
 
 
 class EmbeddingSpaceRow(CoreTable, table=True):
-    """A space that vectors were made in; questions are asked in the one that is active."""
+    """A space that vectors were made in; questions are asked in the one that is active.
+
+    `state` says what becomes of one that is not: `filling` will be the active one when every
+    passage has a vector there, `dormant` stays as it is, `leaving` is being removed.
+    """
 
     __tablename__ = "embedding_spaces"
     __table_args__ = (UniqueConstraint("fingerprint"), AUTOINCREMENT)
@@ -192,6 +196,10 @@ class EmbeddingSpaceRow(CoreTable, table=True):
     passage_prefix: str = Field(sa_column=Column("passage_prefix", String, nullable=False))
     active: bool = Field(default=False, sa_column=Column("active", Boolean, nullable=False))
     created_at: int = Field(sa_column=Column("created_at", Integer, nullable=False))
+    state: str = Field(
+        default="dormant",
+        sa_column=Column("state", String, server_default="dormant", nullable=False),
+    )
 
 
 class Embedding(CoreTable, table=True):
@@ -279,6 +287,35 @@ class Counter(CoreTable, table=True):
     value: float = Field(sa_column=Column("value", Float, nullable=False))
 
 
+class ProjectRuleRow(CoreTable, table=True):
+    """What holds for a folder and all below it: nothing is remembered, or not for ever."""
+
+    __tablename__ = "project_rules"
+
+    key: str = Field(sa_column=Column("key", String, primary_key=True))
+    path: str = Field(sa_column=Column("path", String, nullable=False))
+    ignored: bool = Field(sa_column=Column("ignored", Boolean, nullable=False))
+    keep_days: int | None = Field(default=None, sa_column=Column("keep_days", Integer))
+    at: int = Field(sa_column=Column("at", Integer, nullable=False))
+
+
+class PassedOver(CoreTable, table=True):
+    """A session of a file of which something was not taken because of a rule; never its text."""
+
+    __tablename__ = "passed_over"
+    __table_args__ = (Index("ix_passed_over_session", "session"),)
+
+    agent: str = Field(sa_column=Column("agent", String, primary_key=True))
+    session: str = Field(sa_column=Column("session", String, primary_key=True))
+    why: str = Field(sa_column=Column("why", String, primary_key=True))
+    source_id: int = Field(
+        sa_column=Column(
+            "source_id", Integer, ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True
+        )
+    )
+    rule: str = Field(sa_column=Column("rule", String, nullable=False))
+
+
 class SchemaMigration(CoreTable, table=True):
     """A migration that ran."""
 
@@ -307,4 +344,6 @@ index_checkpoints = _table(IndexCheckpoint)
 tombstones = _table(Tombstone)
 dead_letters = _table(DeadLetter)
 counters = _table(Counter)
+project_rules = _table(ProjectRuleRow)
+passed_over = _table(PassedOver)
 schema_migrations = _table(SchemaMigration)

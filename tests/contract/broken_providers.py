@@ -44,11 +44,14 @@ from cloxy_hookspecs import (
     OperationProvider,
     OriginPolicy,
     ParserProvider,
+    Prompt,
+    Resource,
     Route,
     Scored,
     Setting,
     SignalProvider,
     SourceProvider,
+    Tool,
     Window,
     hookimpl,
 )
@@ -838,6 +841,19 @@ class Anything(BaseModel):
     number: Annotated[object, WithJsonSchema({"type": "integer"})] = 1
 
 
+class Nobody(BaseModel):
+    pass
+
+
+class Other(BaseModel):
+    colour: str = "red"
+
+
+class Turning(Answer):
+    items: list[int] = []
+    next_cursor: str = ""
+
+
 def operation(run=lambda given: Answer(number=1), write=None, **more):
     """An operation that answers something, after it wrote something."""
 
@@ -854,6 +870,22 @@ def operation(run=lambda given: Answer(number=1), write=None, **more):
     return OperationProvider(**(fields | more))
 
 
+def tool(**more):
+    """A tool that is sound but for what is given."""
+    return Tool(**({"name": "o", "title": "o", "description": "o"} | more))
+
+
+def page(uri):
+    """A resource at an address."""
+    return Resource(uri=uri, name="o", title="o", description="o")
+
+
+def question(**more):
+    """A prompt that is sound but for what is given."""
+    fields = {"name": "o", "title": "o", "description": "o", "input": Nobody}
+    return Prompt(**(fields | {"question": str, "into": lambda given: {}} | more))
+
+
 count_up = lambda c: c.execute(  # noqa: E731
     insert(counters), {"key": str(next(calls)), "value": 1.0}
 )
@@ -865,6 +897,26 @@ for test, provider in (
     ("test_doors_have_valid_paths", operation(doors=(Route("GET", "/o//{number}"),))),
     ("test_doors_have_valid_paths", operation(doors=(Route("GET", "/o", 404),))),
     ("test_doors_have_valid_paths", operation(doors=(Route("GET", "/o"), Route("GET", "/o")))),
+    ("test_mcp_doors_are_sound", operation(doors=(tool(name="two words"),))),
+    ("test_mcp_doors_are_sound", operation(doors=(tool(title=" "),))),
+    ("test_mcp_doors_are_sound", operation(doors=(tool(description="x" * 1025),))),
+    ("test_mcp_doors_are_sound", operation(doors=(tool(toolset="all"),))),
+    ("test_mcp_doors_are_sound", operation(doors=(tool(pages="number"),))),
+    ("test_mcp_doors_are_sound", operation(doors=(tool(input=Other),))),
+    ("test_mcp_doors_are_sound", operation(doors=(tool(into=lambda given: {}),))),
+    ("test_mcp_doors_are_sound", operation(doors=(tool(destructive=True),))),
+    ("test_mcp_doors_are_sound", operation(doors=(tool(pages="items"),), output=Turning)),
+    ("test_mcp_doors_are_sound", operation(doors=(page("cloxy://o/{id}"),))),
+    ("test_mcp_doors_are_sound", operation(doors=(page("no address"),))),
+    ("test_mcp_doors_are_sound", operation(doors=(page("cloxy://o"),), input=Answer)),
+    ("test_mcp_doors_are_sound", operation(doors=(page("cloxy://o"),), effect="write")),
+    ("test_mcp_doors_are_sound", operation(doors=(question(input=Ask),))),
+    ("test_mcp_doors_are_sound", operation(doors=(question(),), effect="write")),
+    ("test_mcp_doors_are_told_apart", operation(doors=(tool(), tool()))),
+    ("test_mcp_doors_are_told_apart", operation(doors=(page("cloxy://o"), page("cloxy://o")))),
+    ("test_schemas_of_mcp_doors_are_valid", operation(doors=(tool(input=Unknown),))),
+    ("test_its_answer_can_be_told_as_text", operation(doors=(tool(text=lambda output: ""),))),
+    ("test_its_answer_can_be_told_as_text", operation(doors=(tool(text=lambda output: 7),))),
     ("test_what_can_be_got_only_reads", operation(effect="write")),
     ("test_it_answers_with_its_output", operation(lambda given: given)),
     ("test_a_read_writes_nothing", operation(write=count_up)),

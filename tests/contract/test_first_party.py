@@ -3,6 +3,7 @@
 import pytest
 from claude_logs import record, text, write
 from contract.first_party import all_records, records
+from sqlalchemy import insert, update
 from tiny_models import tiny_cross_encoder, tiny_embedder
 
 from cloxy_core.testing.conformance import (
@@ -22,6 +23,7 @@ from cloxy_core.testing.conformance import (
     SourceConformance,
     VectorIndexConformance,
 )
+from cloxy_core.testing.corpus import fill
 from cloxy_hookspecs import CommitIndexProvider, VectorIndexProvider
 from cloxy_hookspecs.seats import (
     CHECKS,
@@ -40,6 +42,7 @@ from cloxy_hookspecs.seats import (
     SIGNALS,
     SOURCES,
 )
+from cloxy_hookspecs.tables import memories, sessions
 
 BAD_TEXTS = {
     "settings:core:server.host": ["a b", "http://localhost"],
@@ -51,15 +54,23 @@ BAD_TEXTS = {
     "settings:fastembed:embed.cache_dir": ["~nobody-such/x"],
 }
 ARGUMENTS = {
+    "operations:briefing:memory-brief": {"cwd": "/srv/harbour"},
     "operations:memory:memory-recall": {"query": "harbour firmware", "since": "2026-01-01"},
     "operations:memory:memory-remember": {"text": "The lighthouse is white"},
     "operations:memory:memory-forget": {"id": 3},
     "operations:memory:memory-forget-source": {"source_prefix": "claude-code:a"},
+    "operations:memory:memory-show": {"id": 3},
+    "operations:memory:memory-session": {"id": "talk"},
+    "operations:memory:memory-status": {},
     "operations:memory:memory-projects": {},
     "operations:memory:memory-stats": {},
     "operations:memory:memory-reindex": {},
     "operations:memory:ingest-pass": {},
     "operations:memory:ingest-status": {},
+    "operations:memory:reembed-start": {},
+    "operations:memory:reembed-status": {},
+    "operations:memory:reembed-cancel": {},
+    "operations:memory:reembed-drop-old": {},
 }
 
 
@@ -203,6 +214,21 @@ class TestCloxyOperations(OperationConformance):
     @pytest.fixture
     def arguments(self, provider):
         return ARGUMENTS[key_of(provider)]
+
+    @pytest.fixture
+    def filled(self, app):
+        """The corpus, with a conversation in it."""
+
+        def talk(connection):
+            talk = {"id": 1, "agent": "kit", "key": "talk", "title_rank": 0, "program": False}
+            connection.execute(insert(sessions), talk)
+            connection.execute(
+                update(memories).where(memories.c.id.in_([3, 5])).values(session_id=1)
+            )
+
+        app.write(fill)
+        app.write(talk)
+        return app
 
 
 def test_every_record_has_its_conformance_class():

@@ -8,7 +8,7 @@ import pytest
 
 from cloxy_core.testing.conformance.base import CreatedConformance
 from cloxy_core.testing.harness import App
-from cloxy_hookspecs import RawLine, Source, SourceFailure, SourceItem
+from cloxy_hookspecs import FolderSource, RawLine, Source, SourceFailure, SourceItem
 from cloxy_hookspecs.seats import SOURCES
 
 BORDERS_OF_OTHERS = '{"text": "a\u2028b\u0085c\x0bd\x0ce\rf"}\n'.encode()
@@ -77,6 +77,23 @@ class SourceConformance(CreatedConformance, of_the_kit=True):
         elsewhere = tmp_path / "elsewhere"
         elsewhere.mkdir()
         assert discovered(made, elsewhere) == []
+
+    def test_another_folder_is_read_as_its_own_is(
+        self, made: Source, logs: Path, tmp_path: Path
+    ) -> None:
+        """Where the source offers it: the same logs are found there, and nothing else."""
+        if not isinstance(made, FolderSource):
+            return
+        folder = tmp_path / "another"
+        shutil.copytree(logs, folder)
+        other = made.of(folder)
+        assert list(other.roots()) == [folder]
+        here, there = discovered(made, logs), discovered(other, folder)
+        assert [Path(each.uri).name for each in there] == [Path(each.uri).name for each in here]
+        for item in there:
+            assert Path(item.uri).is_relative_to(folder)
+            assert sum(line.end - line.start for line in other.read(item, 0)) == item.size
+        assert list(other.discover([], logs)) == []
 
     def test_a_vanished_folder_is_no_error(self, made: Source, logs: Path) -> None:
         """Roots are watched whether they exist or not."""

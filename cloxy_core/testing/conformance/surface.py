@@ -10,9 +10,15 @@ from pydantic import BaseModel
 
 from cloxy_core.surfaces.operations import Operation
 from cloxy_core.testing.conformance.base import CreatedConformance
+from cloxy_core.testing.conformance.doors import (
+    prompt_faults,
+    resource_faults,
+    text_faults,
+    tool_faults,
+)
 from cloxy_core.testing.corpus import dump, fill
 from cloxy_core.testing.harness import App
-from cloxy_hookspecs import OperationProvider, ValidationError
+from cloxy_hookspecs import OperationProvider, Prompt, Resource, Route, Tool, ValidationError
 from cloxy_hookspecs.seats import OPERATIONS
 
 EFFECTS = ("read", "write", "admin")
@@ -61,7 +67,8 @@ class OperationConformance(CreatedConformance, of_the_kit=True):
 
     def test_doors_have_valid_paths(self, provider: OperationProvider[Any, Any]) -> None:
         """Plain segments, names that are fields, and a status of success."""
-        for door in provider.doors:
+        routes = [door for door in provider.doors if isinstance(door, Route)]
+        for door in routes:
             assert door.method in METHODS
             assert door.path.startswith("/")
             segments = door.path.removeprefix("/").split("/") if door.path != "/" else []
@@ -70,12 +77,54 @@ class OperationConformance(CreatedConformance, of_the_kit=True):
             assert len(names) == len(set(names)), door.path
             assert set(names) <= set(provider.input.model_fields), door.path
             assert 200 <= door.status < 300, door.path
-        places = [(door.method, _FIELD.sub("{}", door.path)) for door in provider.doors]
+        places = [(door.method, _FIELD.sub("{}", door.path)) for door in routes]
         assert len(places) == len(set(places)), "two doors at one place"
+
+    def test_mcp_doors_are_sound(self, provider: OperationProvider[Any, Any]) -> None:
+        """Names, addresses and arguments are such that clients take them, and fit the operation."""
+        faults: list[str] = []
+        for door in provider.doors:
+            if isinstance(door, Tool):
+                faults += tool_faults(provider, door)
+            elif isinstance(door, Resource):
+                faults += resource_faults(provider, door)
+            elif isinstance(door, Prompt):
+                faults += prompt_faults(provider, door)
+        assert faults == []
+
+    def test_mcp_doors_are_told_apart(self, provider: OperationProvider[Any, Any]) -> None:
+        """Of two with one name or address only the first could be reached."""
+        names = [(type(d), d.name) for d in provider.doors if isinstance(d, Tool | Prompt)]
+        assert len(names) == len(set(names)), "two doors with one name"
+        uris = [_FIELD.sub("{}", d.uri) for d in provider.doors if isinstance(d, Resource)]
+        assert len(uris) == len(set(uris)), "two resources at one address"
+
+    def test_schemas_of_mcp_doors_are_valid(self, provider: OperationProvider[Any, Any]) -> None:
+        """Arguments of their own are JSON Schema too, and objects."""
+        for door in provider.doors:
+            if isinstance(door, Tool | Prompt) and door.input is not None:
+                schema = door.input.model_json_schema(mode="validation")
+                assert json.loads(json.dumps(schema)) == schema
+                assert schema["type"] == "object"
+                assert list(schema_faults(schema)) == []
+
+    def test_its_answer_can_be_told_as_text(
+        self,
+        provider: OperationProvider[Any, Any],
+        made: Any,  # noqa: ANN401 - what any operation's record makes
+        arguments: Mapping[str, object],
+        filled: App,
+    ) -> None:
+        """Every MCP door makes words of a real answer, of each of its items, and of none."""
+        doors = [d for d in provider.doors if not isinstance(d, Route)]
+        if not doors:
+            return
+        answer = filled.do(Operation(provider, made).run(arguments))
+        assert [fault for door in doors for fault in text_faults(door, answer)] == []
 
     def test_what_can_be_got_only_reads(self, provider: OperationProvider[Any, Any]) -> None:
         """Browsers and proxies repeat a GET as they like."""
-        if any(door.method == "GET" for door in provider.doors):
+        if any(isinstance(door, Route) and door.method == "GET" for door in provider.doors):
             assert provider.effect == "read"
 
     def test_it_answers_with_its_output(

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from cloxy_hookspecs.ports.progress import Progress
+
 
 @dataclass(frozen=True, slots=True)
 class FileError:
@@ -28,6 +30,7 @@ class PassReport:
         bad_lines: damaged lines passed over.
         errors: files that failed, at most ten.
         drift: files with records but no message at all.
+        passed_over: what is never read, such as links and devices, and why; at most ten.
         seconds: how long it took.
     """
 
@@ -40,6 +43,7 @@ class PassReport:
     bad_lines: int = 0
     errors: tuple[FileError, ...] = ()
     drift: tuple[str, ...] = ()
+    passed_over: tuple[FileError, ...] = ()
     seconds: float = 0.0
 
 
@@ -95,12 +99,22 @@ class IngestStatus:
 class Ingestor(Protocol):
     """Runs passes over the session logs."""
 
-    async def run(self, under: Path | None = None, *, force: bool = False) -> PassReport:
+    async def run(
+        self,
+        under: Path | None = None,
+        *,
+        force: bool = False,
+        anywhere: bool = False,
+        progress: Progress | None = None,
+    ) -> PassReport:
         """Run one pass now; waits for a running one first.
 
         Args:
-            under: only this folder, which must lie inside a watched one.
+            under: only this folder, which must lie inside a watched one unless `anywhere`.
             force: read every file from its start; what is known is recognised.
+            anywhere: whether the folder may lie outside the watched ones; only for a caller who
+                proved to be the owner of the data.
+            progress: told how many of the files to read are read.
 
         Raises:
             InputError: the folder is outside the watched ones, or does not exist.

@@ -68,8 +68,12 @@ class MemoryWriter(Protocol):
         """
         ...
 
-    async def forget(self, memory_id: int) -> Forgotten:
+    async def forget(self, memory_id: int, *, dry_run: bool = False) -> Forgotten:
         """Remove a memory and every copy of its text, for good.
+
+        Args:
+            memory_id: the memory.
+            dry_run: only count.
 
         Raises:
             NotFoundError: no such memory.
@@ -85,6 +89,30 @@ class MemoryWriter(Protocol):
 
         Raises:
             InputError: the prefix is empty.
+        """
+        ...
+
+    async def forget_session(self, session: str, *, dry_run: bool = False) -> Forgotten:
+        """Remove a session, by the agent's own id of it, for good.
+
+        Raises:
+            NotFoundError: no such session.
+        """
+        ...
+
+    async def forget_project(
+        self, project: str, *, dry_run: bool = False, missing_ok: bool = False
+    ) -> Forgotten:
+        """Remove a project, for good: a path with all below it, or the name of one last folder.
+
+        Args:
+            project: the project.
+            dry_run: only count.
+            missing_ok: whether it is well when there is none.
+
+        Raises:
+            NotFoundError: no such project.
+            InputError: several are called so; the words name them.
         """
         ...
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from cloxy_hookspecs.context import HostContext
 from cloxy_hookspecs.providers.base import Provider
@@ -51,6 +51,20 @@ class Source(Protocol):
 
         Raises:
             OSError: it cannot be opened or read.
+        """
+        ...
+
+
+@runtime_checkable
+class FolderSource(Source, Protocol):
+    """A source that can also read a folder which it does not watch, if its owner asks for it."""
+
+    def of(self, folder: Path) -> Source:
+        """The same kind of source, with this folder as its only root.
+
+        Args:
+            folder: absolute; links in its own path are the owner's business, those below it are
+                never followed.
         """
         ...
 

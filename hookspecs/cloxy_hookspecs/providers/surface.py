@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cloxy_hookspecs.context import HostContext
 from cloxy_hookspecs.providers.base import Provider
-from cloxy_hookspecs.types.surface import Effect, Route
+from cloxy_hookspecs.types.surface import Door, Effect
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -31,4 +31,4 @@ class OperationProvider(Provider, Generic[I, O]):
     output: type[O]
     create: Callable[[HostContext], Callable[[I], Awaitable[O]]]
     effect: Effect
-    doors: tuple[Route, ...]
+    doors: tuple[Door, ...]

@@ -52,8 +52,17 @@ EMBED_PASSAGE_PREFIX: Setting[str | None] = Setting(
 """The three are declared by the core; embedders read them."""
 
 
+def _always(_context: HostContext) -> bool:
+    return True
+
+
 class Embedder(Protocol):
-    """Turns text into vectors. Its methods run on the `model` thread, one call at a time."""
+    """Turns text into vectors. Its methods run on the `model` thread, one call at a time.
+
+    The first call of one that is to take over from another runs on a thread of its own, since it
+    may download the model. A method `close`, if there is one, gives the model's memory back; it may
+    be called twice.
+    """
 
     @property
     def info(self) -> EmbedderInfo:
@@ -84,11 +93,13 @@ class EmbedderProvider(Provider):
         models: names of the models that it can run, its default first.
         folders: whether it also runs a model in a folder that is named by its path.
         create: makes the embedder of the model that `embed.model` names, or of its default. Loads
-            nothing.
+            nothing. Called again for another model, which is used beside the first for a while.
+        at_hand: whether that model can be loaded without a download; may take a second.
     """
 
     models: "Collection[str]"
     folders: bool = False
+    at_hand: Callable[[HostContext], bool] = _always
     create: Callable[[HostContext], Embedder]
 
 
@@ -126,7 +137,8 @@ class VectorIndexProvider(Provider):
 
     Attributes:
         channel: what it contributes to a recall, usually `dense`.
-        create: makes the index.
+        create: makes the index, empty. Called again for the vectors of another model: the new one
+            is filled while the first still answers, and takes its place.
     """
 
     channel: str

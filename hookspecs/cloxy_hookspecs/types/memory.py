@@ -61,13 +61,36 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class StillHeld:
+    """Where what was forgotten still is, and was not to be changed.
+
+    Attributes:
+        kind: `transcript` for an agent's own log; `backup` and `export` for what a person made;
+            `session` for another session of the memory that says the same, such as a fork.
+        path: where it is; the agent's own id of a session.
+    """
+
+    kind: Literal["transcript", "backup", "export", "session"]
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class Forgotten:
     """What a forget removed.
 
     Attributes:
         memories: memories removed, copies in other sessions included.
         messages: messages that can no longer come back.
+        pending: why bytes of it are still in Cloxy's own files, in words; None when none are. It
+            is finished behind, after a restart too.
+        still_in: files that still hold it.
+        backups_rewritten: backups made by Cloxy itself from which it was taken.
+        backups_removed: such backups that had to be removed, since it could not be taken out.
     """
 
     memories: int
     messages: int
+    pending: str | None = None
+    still_in: tuple[StillHeld, ...] = ()
+    backups_rewritten: int = 0
+    backups_removed: tuple[str, ...] = ()

@@ -1,9 +1,9 @@
 """Passes over the session logs, on request."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from cloxy_hookspecs import HostContext, Ingestor, PassReport
+from cloxy_hookspecs import Caller, FileError, HostContext, Ingestor, PassReport, Progress
 from cloxy_plugins.memory.instants import iso
 from cloxy_plugins.memory.models import (
     FileErrorOutput,
@@ -19,10 +19,15 @@ def create_ingest(
 ) -> Callable[[IngestConvosInput], Awaitable[IngestConvosOutput]]:
     """Make the operation that runs a pass."""
     ingestor = context.service(Ingestor)
+    caller = context.service(Caller)
+    progress = context.service(Progress)
 
     async def ingest(given: IngestConvosInput) -> IngestConvosOutput:
         under = Path(given.convo_dir) if given.convo_dir is not None else None
-        return _report(await ingestor.run(under, force=given.force))
+        report = await ingestor.run(
+            under, force=given.force, anywhere=caller.is_owner(), progress=progress
+        )
+        return _report(report)
 
     return ingest
 
@@ -72,6 +77,11 @@ def _report(report: PassReport) -> IngestConvosOutput:
         messages_added=report.messages_added,
         bad_lines=report.bad_lines,
         seconds=report.seconds,
-        errors=[FileErrorOutput(file=e.file, error=e.error) for e in report.errors],
+        errors=_files(report.errors),
         drift=list(report.drift),
+        passed_over=_files(report.passed_over),
     )
+
+
+def _files(errors: Sequence[FileError]) -> list[FileErrorOutput]:
+    return [FileErrorOutput(file=e.file, error=e.error) for e in errors]

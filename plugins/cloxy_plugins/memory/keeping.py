@@ -1,16 +1,12 @@
-"""Remembering, forgetting and counting."""
+"""Remembering and counting."""
 
 from collections.abc import Awaitable, Callable
 
 from cloxy_hookspecs import Draft, HostContext, MemoryReader, MemoryWriter
 from cloxy_plugins.memory.instants import iso
 from cloxy_plugins.memory.models import (
-    DeletedOutput,
-    ForgetInput,
-    ForgetOutput,
     IngestTextInput,
     IngestTextOutput,
-    MemoryIdInput,
     Nothing,
     ProjectOutput,
     ProjectsOutput,
@@ -43,39 +39,6 @@ def create_remember(
         )
 
     return remember
-
-
-def create_forget_memory(
-    context: HostContext,
-) -> Callable[[MemoryIdInput], Awaitable[DeletedOutput]]:
-    """Make the operation that forgets one memory."""
-    writer = context.service(MemoryWriter)
-
-    async def forget_memory(given: MemoryIdInput) -> DeletedOutput:
-        forgotten = await writer.forget(given.id)
-        return DeletedOutput(
-            deleted=given.id, memories=forgotten.memories, messages=forgotten.messages
-        )
-
-    return forget_memory
-
-
-def create_forget_source(
-    context: HostContext,
-) -> Callable[[ForgetInput], Awaitable[ForgetOutput]]:
-    """Make the operation that forgets a whole source."""
-    writer = context.service(MemoryWriter)
-
-    async def forget_source(given: ForgetInput) -> ForgetOutput:
-        forgotten = await writer.forget_source(given.source_prefix, dry_run=given.dry_run)
-        return ForgetOutput(
-            deleted=forgotten.memories,
-            source_prefix=given.source_prefix,
-            messages=forgotten.messages,
-            dry_run=given.dry_run,
-        )
-
-    return forget_source
 
 
 def create_projects(context: HostContext) -> Callable[[Nothing], Awaitable[ProjectsOutput]]:

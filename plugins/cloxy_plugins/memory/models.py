@@ -4,18 +4,34 @@ Names and shapes are those of Cloxy 5.1, so that its clients go on working; what
 beside them.
 """
 
-from typing import Any, Literal
+import re
+from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 MOST_CHARACTERS = 2_000_000
 MOST_QUERY_CHARACTERS = 10_000
+
+_WHOLE_NUMBERS: Final = (int, int | None)
+# What the library lets pass in a number as text: `1_0` would be 10.
+_NO_DIGITS: Final = re.compile(r"[\s_]")
 
 
 class Input(BaseModel):
     """Base of all inputs; unknown fields are ignored, as 5.1 did."""
 
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _a_number_is_written_as_one(cls, value: object, info: ValidationInfo) -> object:
+        """Take nothing else for a whole number: `true` would be the memory 1, or a count of 1."""
+        field = cls.model_fields[info.field_name or ""]
+        if field.annotation not in _WHOLE_NUMBERS:
+            return value
+        if isinstance(value, bool) or (isinstance(value, str) and _NO_DIGITS.search(value)):
+            raise ValueError("Input should be a whole number, written in digits")
+        return value
 
 
 class Nothing(Input):
@@ -69,8 +85,9 @@ class PassageOutput(BaseModel):
 
 
 class HitOutput(BaseModel):
-    """One result."""
+    """One result; `rank` is its place in the whole answer, from 1."""
 
+    rank: int
     id: int
     uid: str
     content: str
@@ -122,7 +139,9 @@ class IngestConvosInput(Input):
     """A pass over the session logs."""
 
     convo_dir: str | None = Field(
-        None, min_length=1, description="Only this folder, inside a watched one."
+        None,
+        min_length=1,
+        description="Only this folder, inside a watched one; the owner may name any folder.",
     )
     force: bool = Field(False, description="Read every file from its start.")
 
@@ -147,6 +166,7 @@ class IngestConvosOutput(BaseModel):
     seconds: float
     errors: list[FileErrorOutput]
     drift: list[str]
+    passed_over: list[FileErrorOutput] = []
 
 
 class ProjectOutput(BaseModel):
@@ -215,26 +235,66 @@ class MemoryIdInput(Input):
     id: int = Field(ge=1, le=2**63 - 1)
 
 
-class DeletedOutput(BaseModel):
+class ForgetMemoryInput(MemoryIdInput):
+    """One memory to forget."""
+
+    dry_run: bool = Field(False, description="Only count.")
+
+
+class StillHeldOutput(BaseModel):
+    """Where forgotten text still is: a transcript, backup, export, or another session."""
+
+    kind: str
+    path: str
+
+
+class ErasedOutput(BaseModel):
+    """How far forgotten text is gone from files.
+
+    `pending` says that bytes of it are still in Cloxy's own files; it is finished behind.
+    """
+
+    pending: bool = False
+    pending_reason: str | None = None
+    still_in: list[StillHeldOutput] = []
+    backups_rewritten: int = 0
+    backups_removed: list[str] = []
+
+
+class DeletedOutput(ErasedOutput):
     """What was deleted; copies of its text went with it."""
 
     deleted: int
     memories: int
     messages: int
+    dry_run: bool = False
 
 
 class ForgetInput(Input):
-    """A source to forget."""
+    """A source, a session or a project to forget: exactly one of them."""
 
-    source_prefix: str = Field(max_length=4096)
+    source_prefix: str | None = Field(
+        None, max_length=4096, description="A source label; whole segments, and all below it."
+    )
+    session: str | None = Field(
+        None, max_length=4096, description="A session, by the agent's own id of it."
+    )
+    project: str | None = Field(
+        None, max_length=4096, description="A project: its path, or the name of its last folder."
+    )
     dry_run: bool = Field(False, description="Only count.")
+    expected: int | None = Field(
+        None, ge=0, description="Delete only if there are exactly so many memories; else refuse."
+    )
 
 
-class ForgetOutput(BaseModel):
+class ForgetOutput(ErasedOutput):
     """How many memories were deleted, or would be."""
 
     deleted: int
     source_prefix: str
+    session: str | None = None
+    project: str | None = None
     messages: int
     dry_run: bool
 
@@ -246,3 +306,53 @@ class ReindexOutput(BaseModel):
     vector_index_size: int
     keyword_index_size: int
     indexes: dict[str, int]
+
+
+class MemoryOutput(BaseModel):
+    """One memory as it stands; `roles` and `authors` name whose turns are in it."""
+
+    id: int
+    uid: str
+    content: str
+    source: str
+    project: str | None
+    session_id: str | None
+    title: str | None
+    roles: list[str]
+    authors: list[str]
+    ts_start: str | None
+    ts_end: str | None
+    metadata: dict[str, Any]
+
+
+class SessionInput(Input):
+    """One conversation, or a stretch of it."""
+
+    id: str = Field(min_length=1, max_length=4096, description="The agent's own id of it.")
+    start: int = Field(
+        0, ge=0, le=2**63 - 1, description="Where to begin: the `next` of the stretch before."
+    )
+    characters: int = Field(
+        20_000, ge=1, le=1_000_000, description="About how much text; one memory at least."
+    )
+
+
+class SessionOutput(BaseModel):
+    """A stretch of a conversation; `next` is where the following one begins."""
+
+    id: str
+    agent: str
+    title: str | None
+    project: str | None
+    parent: str | None
+    started_at: str | None
+    ended_at: str | None
+    memories: list[MemoryOutput]
+    next: int | None
+
+
+class StatusOutput(BaseModel):
+    """How the server is (as `GET /health` says), and counts of the whole store."""
+
+    health: dict[str, Any]
+    stats: StatsOutput

@@ -1,15 +1,19 @@
-"""The operations of memory: Cloxy's own REST endpoints."""
+"""The operations of memory: Cloxy's own REST endpoints, MCP tools, resources and prompts."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from cloxy_hookspecs import (
+    ArchiveReader,
+    Caller,
     DateReader,
+    HealthReader,
     Ingestor,
     MemoryReader,
     MemoryWriter,
     OperationProvider,
     OriginPolicy,
+    Progress,
     Recaller,
     Route,
     hookimpl,
@@ -27,7 +31,17 @@ def cloxy_origins() -> Iterable[OriginPolicy]:
 @hookimpl
 def cloxy_operations() -> Iterable[OperationProvider[Any, Any]]:
     """Everything that can be asked of memory."""
-    from cloxy_plugins.memory import ingesting, keeping, models, recalling
+    from cloxy_plugins.memory import (
+        doors,
+        forgetting,
+        ingesting,
+        keeping,
+        models,
+        reading,
+        recalling,
+        reembedding,
+        ruling,
+    )
 
     yield OperationProvider(
         name="memory-recall",
@@ -36,7 +50,7 @@ def cloxy_operations() -> Iterable[OperationProvider[Any, Any]]:
         input=models.RecallInput,
         output=models.RecallOutput,
         effect="read",
-        doors=(Route("POST", "/recall"),),
+        doors=(Route("POST", "/recall"), doors.RECALL, doors.DECISION, doors.RESUME),
         create=recalling.create_recall,
     )
     yield OperationProvider(
@@ -46,28 +60,58 @@ def cloxy_operations() -> Iterable[OperationProvider[Any, Any]]:
         input=models.IngestTextInput,
         output=models.IngestTextOutput,
         effect="write",
-        doors=(Route("POST", "/ingest_text"),),
+        doors=(Route("POST", "/ingest_text"), doors.REMEMBER),
         create=keeping.create_remember,
     )
     yield OperationProvider(
         name="memory-forget",
         summary="Delete one memory and every copy of its text",
         requires=(MemoryWriter,),
-        input=models.MemoryIdInput,
+        input=models.ForgetMemoryInput,
         output=models.DeletedOutput,
         effect="write",
-        doors=(Route("DELETE", "/memory/{id}"),),
-        create=keeping.create_forget_memory,
+        doors=(Route("DELETE", "/memory/{id}"), doors.FORGET),
+        create=forgetting.create_forget_memory,
     )
     yield OperationProvider(
         name="memory-forget-source",
-        summary="Delete the memories of a source",
+        summary="Delete the memories of a source, a session or a project",
         requires=(MemoryWriter,),
         input=models.ForgetInput,
         output=models.ForgetOutput,
         effect="write",
-        doors=(Route("POST", "/forget"),),
-        create=keeping.create_forget_source,
+        doors=(Route("POST", "/forget"), doors.FORGET_SOURCE),
+        create=forgetting.create_forget_many,
+    )
+    yield OperationProvider(
+        name="memory-show",
+        summary="Show one memory as it stands",
+        requires=(ArchiveReader,),
+        input=models.MemoryIdInput,
+        output=models.MemoryOutput,
+        effect="read",
+        doors=(Route("GET", "/memory/{id}"), doors.MEMORY_PAGE),
+        create=reading.create_memory,
+    )
+    yield OperationProvider(
+        name="memory-session",
+        summary="Show a conversation, a stretch at a time",
+        requires=(ArchiveReader,),
+        input=models.SessionInput,
+        output=models.SessionOutput,
+        effect="read",
+        doors=(Route("GET", "/session/{id}"), doors.SESSION_PAGE, doors.SESSION_REST),
+        create=reading.create_session,
+    )
+    yield OperationProvider(
+        name="memory-status",
+        summary="Tell how the server is and what it holds",
+        requires=(HealthReader, MemoryReader),
+        input=models.Nothing,
+        output=models.StatusOutput,
+        effect="read",
+        doors=(doors.STATUS,),
+        create=reading.create_status,
     )
     yield OperationProvider(
         name="memory-projects",
@@ -76,7 +120,7 @@ def cloxy_operations() -> Iterable[OperationProvider[Any, Any]]:
         input=models.Nothing,
         output=models.ProjectsOutput,
         effect="read",
-        doors=(Route("GET", "/projects"),),
+        doors=(Route("GET", "/projects"), doors.PROJECTS, doors.PROJECT_LIST),
         create=keeping.create_projects,
     )
     yield OperationProvider(
@@ -96,17 +140,17 @@ def cloxy_operations() -> Iterable[OperationProvider[Any, Any]]:
         input=models.Nothing,
         output=models.ReindexOutput,
         effect="admin",
-        doors=(Route("POST", "/reindex"),),
+        doors=(Route("POST", "/reindex"), doors.REINDEX),
         create=keeping.create_reindex,
     )
     yield OperationProvider(
         name="ingest-pass",
         summary="Read the session logs now",
-        requires=(Ingestor,),
+        requires=(Ingestor, Caller, Progress),
         input=models.IngestConvosInput,
         output=models.IngestConvosOutput,
         effect="write",
-        doors=(Route("POST", "/ingest_convos"),),
+        doors=(Route("POST", "/ingest_convos"), doors.INGEST),
         create=ingesting.create_ingest,
     )
     yield OperationProvider(
@@ -119,3 +163,5 @@ def cloxy_operations() -> Iterable[OperationProvider[Any, Any]]:
         doors=(Route("GET", "/ingest_status"),),
         create=ingesting.create_ingest_status,
     )
+    yield from reembedding.operations()
+    yield from ruling.operations()

@@ -35,7 +35,7 @@ def create_recall(context: HostContext) -> Callable[[RecallInput], Awaitable[Rec
         query = _query(given, dates, clock.now_ms())
         answer = await recaller.recall(query)
         return RecallOutput(
-            results=[_hit(hit) for hit in answer.hits],
+            results=[_hit(hit, rank) for rank, hit in enumerate(answer.hits, 1)],
             query=given.query,
             mode=given.mode,
             searched=answer.searched,
@@ -75,11 +75,12 @@ def _query(given: RecallInput, dates: DateReader, now: int) -> Query:
     )
 
 
-def _hit(hit: RecallHit) -> HitOutput:
+def _hit(hit: RecallHit, rank: int) -> HitOutput:
     return HitOutput(
+        rank=rank,
         id=hit.id,
         uid=hit.uid,
-        content=f"{hit.header}\n{hit.content}" if hit.header else hit.content,
+        content=_under_header(hit),
         header=hit.header,
         source=hit.source,
         project=hit.project,
@@ -113,3 +114,9 @@ def _passage(passage: PassageHit) -> PassageOutput:
         score=round(passage.score, 6),
         parts={name: round(value, 4) for name, value in passage.parts.items()},
     )
+
+
+def _under_header(hit: RecallHit) -> str:
+    """The text below its header, with which a text from an old database begins already."""
+    # An empty one begins every text.
+    return hit.content if hit.content.startswith(hit.header) else f"{hit.header}\n{hit.content}"
