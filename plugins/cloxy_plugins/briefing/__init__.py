@@ -1,0 +1,1 @@
+"""What an agent is told of a project when a session begins."""
