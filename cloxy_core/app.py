@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from types import FrameType
 
@@ -17,7 +17,6 @@ from fastapi import FastAPI
 from cloxy_core import __version__, core_plugin
 from cloxy_core.core_settings import (
     ALLOWED_HOSTS,
-    API_KEY,
     HOST,
     LOG_LEVEL,
     PLUGINS_DIR,
@@ -27,8 +26,11 @@ from cloxy_core.core_settings import (
     load_settings,
     plugin_choice,
     record_switches,
+    server_key,
 )
 from cloxy_core.engine import Engine
+from cloxy_core.escaping import escape
+from cloxy_core.identity import TOKEN_FILE, ensure_token
 from cloxy_core.kernel.host import PluginHost, open_plugins
 from cloxy_core.kernel.logging import logging_to
 from cloxy_core.kernel.settings import Settings
@@ -37,17 +39,22 @@ from cloxy_core.runtime.lock import DataDirectoryLock, LockHolder
 from cloxy_core.runtime.memory import keep_less_memory
 from cloxy_core.runtime.paths import DataDirectory, private_umask
 from cloxy_core.runtime.workers import take_short_turns
-from cloxy_core.services.health import HealthService, ServerFacts
+from cloxy_core.services.exposure import check_exposure
+from cloxy_core.services.health import ServerFacts
 from cloxy_core.services.redaction import redact
+from cloxy_core.surfaces.http.app import Lifespan as AppLifespan
 from cloxy_core.surfaces.http.app import create_app
 from cloxy_core.surfaces.http.boundary_policy import BoundaryPolicy
-from cloxy_core.surfaces.http.exposure import check_exposure
+from cloxy_core.surfaces.http.local_routes import LocalServer
 from cloxy_core.surfaces.http.server import server_config
+from cloxy_core.surfaces.mcp.endpoint import McpEndpoint, mount
 from cloxy_hookspecs import CloxyError, ConfigError
 
 BACKLOG = 512
 SHUTDOWN_SECONDS = 3
 STOPPING = (signal.SIGINT, signal.SIGTERM)
+# Where programs of this machine reach a server that listens on all its addresses.
+_FROM_HERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - the reverse of binding
 _ADDRESS_HINT = "set CLOXY_HOST (or --host) to an address of this machine, such as 127.0.0.1"
 _LISTEN_HINTS = {
     errno.EADDRINUSE: "another program has the port; stop it, "
@@ -94,7 +101,8 @@ def serve(
     keep_less_memory()
     given = {"server.host": host or "", "server.port": "" if port is None else str(port)}
     settings = load_settings(os.environ if environ is None else environ, given)
-    check_exposure(settings[HOST], settings[API_KEY])
+    key = server_key(settings)
+    check_exposure(settings[HOST], key)
     plugins = open_host(settings)
     paths = DataDirectory.open(data_directory(settings))
     with (
@@ -107,7 +115,7 @@ def serve(
             # The lock first: whoever starts a second server is told where the first one is.
             lock.acquire(_holder(settings))
             listening = listen(settings[HOST], settings[PORT])
-            policy = _policy(settings, listening)
+            policy = _policy(settings, listening, key, _owner_token(paths))
             return _run(plugins, paths, lock, listening, policy)
         finally:
             if listening is not None:
@@ -151,12 +159,30 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def _policy(settings: Settings, listening: socket.socket) -> BoundaryPolicy:
+def _owner_token(paths: DataDirectory) -> str:
+    """The token of the data directory, made if there is none; its lock must be held.
+
+    Raises:
+        ConfigError: it cannot be read or written.
+    """
+    try:
+        return ensure_token(paths.data)
+    except OSError as error:
+        raise ConfigError(
+            f"{paths.data / TOKEN_FILE} cannot be read or written: {error.strerror or error}",
+            hint="remove what stands at that place, and start again",
+        ) from error
+
+
+def _policy(
+    settings: Settings, listening: socket.socket, key: str | None, token: str
+) -> BoundaryPolicy:
     try:
         return BoundaryPolicy(
             host=settings[HOST],
             port=listening.getsockname()[1],
-            api_key=settings[API_KEY],
+            api_key=key,
+            owner_token=token,
             allowed_hosts=settings[ALLOWED_HOSTS],
         )
     except ValueError as error:
@@ -165,7 +191,8 @@ def _policy(settings: Settings, listening: socket.socket) -> BoundaryPolicy:
 
 def _holder(settings: Settings) -> LockHolder:
     port = settings[PORT]
-    url = _url(settings[HOST], port) if port else ""
+    host = _FROM_HERE.get(settings[HOST], settings[HOST])
+    url = _url(host, port) if port else ""
     return LockHolder(os.getpid(), __version__, url, SystemClock().now_ms())
 
 
@@ -181,19 +208,6 @@ def _run(
     policy: BoundaryPolicy,
 ) -> int:
     engine = Engine(plugins, paths, lock)
-    facts = ServerFacts(policy.host, policy.port, policy.api_key is not None, os.getpid())
-    health = HealthService(
-        engine.store,
-        engine.memories,
-        engine.ingest,
-        engine.embedding,
-        engine.indexing,
-        engine.checks,
-        engine.clock,
-        facts,
-        engine.problems(),
-    )
-
     refusals: list[CloxyError] = []
 
     @asynccontextmanager
@@ -201,14 +215,22 @@ def _run(
         try:
             await _start(engine, refusals)
             _greet(policy, engine)
-            yield
+            warming = asyncio.create_task(mcp.warm(), name="mcp warming")
+            try:
+                yield
+            finally:
+                warming.cancel()
         finally:
             await engine.close()
 
-    app = create_app(engine.operations, health.report, lifespan)
+    def stop() -> None:
+        server.should_exit = True
+
+    app = application(engine, policy, lifespan, stop)
+    mcp: McpEndpoint = app.state.mcp
     config = server_config(app, policy)
     config.timeout_graceful_shutdown = SHUTDOWN_SECONDS
-    server = _Server(config)
+    server = _Server(config, mcp.close)
     try:
         asyncio.run(_serve(server, listening))
     except SystemExit:
@@ -218,6 +240,35 @@ def _run(
     if refusals:
         raise refusals[0]
     return 0 if server.started else 1
+
+
+def application(
+    engine: Engine, policy: BoundaryPolicy, lifespan: AppLifespan, stop: Callable[[], None]
+) -> FastAPI:
+    """Everything that the server answers; it belongs behind the boundary.
+
+    Args:
+        engine: the parts of the server.
+        policy: where it listens, and its secrets.
+        lifespan: what runs beside the requests.
+        stop: tells the server to end; returns at once.
+    """
+    engine.health.server = ServerFacts(
+        policy.host,
+        policy.port,
+        policy.api_key is not None,
+        os.getpid(),
+        logs=str(engine.paths.logs),
+        watches=engine.host.settings[WATCH],
+    )
+    token = policy.owner_token
+    local = None if token is None else LocalServer(token, stop)
+    app = create_app(engine.operations, engine.health.report, lifespan, local)
+    app.state.mcp = McpEndpoint(engine.operations, policy.max_body, engine.paths.data)
+    # Also what is forgotten by nobody's request, as what a rule keeps for some days only.
+    engine.memories.eraser.listeners.append(app.state.mcp.drop_answers)
+    mount(app, app.state.mcp)
+    return app
 
 
 async def _start(engine: Engine, refusals: list[CloxyError]) -> None:
@@ -231,6 +282,21 @@ async def _start(engine: Engine, refusals: list[CloxyError]) -> None:
 
 class _Server(uvicorn.Server):
     """A server for which being told to stop is a good end: the first signal ends it, with 0."""
+
+    def __init__(self, config: uvicorn.Config, hang_up: Callable[[], Awaitable[None]]) -> None:
+        """Serve.
+
+        Args:
+            config: how.
+            hang_up: ends replies that would never end by themselves.
+        """
+        super().__init__(config)
+        self._hang_up = hang_up
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the endless replies, then wait for the others."""
+        await self._hang_up()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -266,4 +332,5 @@ def _greet(policy: BoundaryPolicy, engine: Engine) -> None:
         "stop with Ctrl-C",
     ]
     lines += [f"warning: {problem}" for problem in engine.problems()]
-    print("\n".join(lines), file=sys.stderr, flush=True)
+    # Paths and the words of plugins may hold anything; a terminal would obey it.
+    print("\n".join(map(escape, lines)), file=sys.stderr, flush=True)

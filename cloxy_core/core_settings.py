@@ -1,9 +1,11 @@
 """The core's own settings, and what follows directly from them."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cloxy_core.identity import KEY_FILE, read_key
 from cloxy_core.kernel.config_file import FILE_NAME, read_config
 from cloxy_core.kernel.parsing import (
     Amount,
@@ -24,6 +26,7 @@ from cloxy_core.kernel.parsing import (
 from cloxy_core.kernel.plugin_state import PluginChoice
 from cloxy_core.kernel.registry import RecordSwitches
 from cloxy_core.kernel.settings import Settings
+from cloxy_hookspecs.errors import ConfigError
 from cloxy_hookspecs.providers.vectors import (
     EMBED_MODEL,
     EMBED_PASSAGE_PREFIX,
@@ -66,6 +69,21 @@ API_KEY: Setting[str | None] = Setting(
     parse=parse_secret,
     help="Key that every request must bring; empty for none.",
     secret=True,
+)
+VERIFY_SERVER: Setting[bool] = Setting(
+    name="server.verify_server",
+    env="CLOXY_VERIFY_SERVER",
+    default=True,
+    parse=parse_flag,
+    help="Whether commands check on this machine that the server is that of the data directory, "
+    "before they send anything; off behind a tunnel or before a container.",
+)
+AUTOSTART: Setting[bool] = Setting(
+    name="server.autostart",
+    env="CLOXY_AUTOSTART",
+    default=True,
+    parse=parse_flag,
+    help="Whether `cloxy mcp` starts the server in the background when none runs here.",
 )
 ALLOWED_HOSTS: Setting[tuple[str, ...]] = Setting(
     name="server.allowed_hosts",
@@ -193,6 +211,13 @@ PROVIDERS_PREFER: Setting[Mapping[str, str]] = Setting(
     parse=PairList(),
     help="key=name, where parts of several plugins have the same key.",
 )
+MCP_TOOLSETS: Setting[tuple[str, ...]] = Setting(
+    name="mcp.toolsets",
+    env="CLOXY_MCP_TOOLSETS",
+    default=(),
+    parse=TextList(),
+    help="Toolsets that `cloxy mcp` asks the server for; empty for the server's own choice.",
+)
 LOG_LEVEL: Setting[str] = Setting(
     name="log.level",
     default="info",
@@ -206,6 +231,8 @@ CORE_SETTINGS: tuple[Setting[Any], ...] = (
     PORT,
     URL,
     API_KEY,
+    VERIFY_SERVER,
+    AUTOSTART,
     ALLOWED_HOSTS,
     WATCH,
     WATCH_DIRS,
@@ -228,6 +255,7 @@ CORE_SETTINGS: tuple[Setting[Any], ...] = (
     PLUGINS_DIR,
     PROVIDERS_DISABLED,
     PROVIDERS_PREFER,
+    MCP_TOOLSETS,
     LOG_LEVEL,
 )
 
@@ -257,6 +285,31 @@ def load_settings(
 def data_directory(settings: Settings) -> Path:
     """The data directory, absolute; it need not exist yet."""
     return settings[DATA_DIR] or parse_path("~/.cloxy")
+
+
+def server_key(settings: Settings) -> str | None:
+    """The key that requests must bring: the setting, else what `cloxy key create` wrote.
+
+    Raises:
+        ConfigError: there is a key file, and no usable key in it; an open server instead would be
+            a surprise.
+    """
+    if settings[API_KEY]:
+        return settings[API_KEY]
+    directory = data_directory(settings)
+    path = directory / KEY_FILE
+    hint = "make a new one with `cloxy key create --force`, or remove it with `cloxy key remove`"
+    try:
+        key = read_key(directory)
+        if key is not None:
+            return parse_secret(key)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}", hint=hint) from error
+    except ValueError as error:
+        raise ConfigError(f"{path} holds no usable key; it wants {error}", hint=hint) from error
+    if os.path.lexists(path):
+        raise ConfigError(f"{path} is empty", hint=hint)
+    return None
 
 
 def plugin_choice(settings: Settings) -> PluginChoice:

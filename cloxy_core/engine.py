@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import logging
+import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -19,21 +21,32 @@ from cloxy_core.runtime.paths import DataDirectory
 from cloxy_core.runtime.workers import Workers
 from cloxy_core.services.dates import Dates
 from cloxy_core.services.embedding.choosing import choose_embedder
+from cloxy_core.services.embedding.making import Embedders
+from cloxy_core.services.embedding.reembedding import Reembedding
 from cloxy_core.services.embedding.service import EmbeddingService
-from cloxy_core.services.health import Checks
+from cloxy_core.services.fencing import DataFence
+from cloxy_core.services.health import Checks, HealthService, ServerFacts
 from cloxy_core.services.holding import IngestHold
 from cloxy_core.services.indexing import AfterChannel, Channel, CommitChannel, Indexing
 from cloxy_core.services.ingest.reading import Reader
 from cloxy_core.services.ingest.service import IngestService
 from cloxy_core.services.ingest.watcher import Watcher
+from cloxy_core.services.keeping.cleaning import FileCleaner
+from cloxy_core.services.project_finder import StoredProjects
 from cloxy_core.services.projects import ProjectResolver
+from cloxy_core.services.reading import Archive
 from cloxy_core.services.recall.meaning import Asking
 from cloxy_core.services.recall.ranking import ActiveSignal
 from cloxy_core.services.recall.reranking import Reranking
 from cloxy_core.services.recall.service import RecallService
+from cloxy_core.services.retention.service import RuleService
+from cloxy_core.services.upgrade.covering import Covering
+from cloxy_core.services.upgrade.helping import upgrade_helpers
+from cloxy_core.services.upgrade.words import WordFilling
 from cloxy_core.services.vector_check import VectorIdsCheck
 from cloxy_core.services.vector_feed import VectorChannel
 from cloxy_core.services.write.batch import Feed
+from cloxy_core.services.write.erasing import Eraser
 from cloxy_core.services.write.forgetting import Forgetter
 from cloxy_core.services.write.notes import NoteWriter
 from cloxy_core.services.write.service import MemoryService
@@ -41,12 +54,21 @@ from cloxy_core.services.write.tombstones import Tombstones
 from cloxy_core.services.write.transcripts import TranscriptWriter
 from cloxy_core.store.engine import Store
 from cloxy_core.store.reserve import room
+from cloxy_core.surfaces.caller import DoorCaller
 from cloxy_core.surfaces.operations import Operation
+from cloxy_core.surfaces.progress import DoorProgress
+from cloxy_core.surfaces.work import Gates
 from cloxy_hookspecs import (
+    ArchiveReader,
+    Caller,
     Clock,
     CloxyError,
     CommitIndexProvider,
     DateReader,
+    EmbedderProvider,
+    Fence,
+    HealthReader,
+    HostContext,
     IndexProvider,
     Ingestor,
     MemoryReader,
@@ -54,7 +76,12 @@ from cloxy_hookspecs import (
     OriginPolicy,
     PluginContractError,
     PluginError,
+    Progress,
+    ProjectFinder,
+    ProjectRules,
     Recaller,
+    Reembedder,
+    SettingsView,
     VectorIndexProvider,
 )
 from cloxy_hookspecs.seats import (
@@ -110,10 +137,16 @@ class Engine:
         self.workers = Workers()
         self._registry = host.registry
         self.store = Store.open(
-            paths, self.clock, self.workers, self._registry.all(MIGRATIONS), lock=lock
+            paths,
+            self.clock,
+            self.workers,
+            self._registry.all(MIGRATIONS),
+            lock=lock,
+            upgrading=upgrade_helpers(log),
         )
         self.services = Services()
         parts = HostParts(host.settings, self.store, self.clock, paths, self.workers, self.services)
+        self._parts = parts
         self.lifespan = Lifespan(
             self._registry.owner, parts.context, self.services, self._registry.problems
         )
@@ -122,17 +155,26 @@ class Engine:
         self.policies = {policy.name: policy for policy in self._registry.all(ORIGINS)}
         self.indexing = Indexing(self._channels(), self.store, self.clock)
         self.embedding = self._embedding()
+        self.reembedding = Reembedding(
+            self.embedding, self._embedders, self.store, host.settings.reread
+        )
         self.tombstones = Tombstones(paths.data / TOMBSTONE_KEY)
+        self.forgetter = Forgetter(self.indexing, self.tombstones, self.clock)
         self.memories = self._memories()
         self.reranking = self._reranking()
         self.recaller = self._recaller()
         self.hold = IngestHold(paths.data, self.store, self.tombstones)
+        self._project_paths = ProjectResolver()
         self.ingest = self._ingest()
+        self.rules = RuleService(
+            self.store, self.ingest, self.memories, self.forgetter, self.clock, log
+        )
         self._offer_ports()
-        self.operations = self._operations()
         checks = dict(self.lifespan.create_all(self._registry.all(CHECKS)))
         vectors = VectorIdsCheck(self.store, self.indexing.feeds, self.indexing.drain)
         self.checks = Checks({**checks, "vector-ids": vectors}, log)
+        self.health = self._health()
+        self.operations = self._operations()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -141,6 +183,7 @@ class Engine:
         # So that it is told before the first pass, which asks again and is refused if this failed.
         with contextlib.suppress(CloxyError, OSError):
             await self.hold.settle()
+        await WordFilling(self.store, self.indexing, log).finish()
         await self.embedding.settle()
         await self.indexing.catch_up()
         settings = self.host.settings
@@ -158,6 +201,8 @@ class Engine:
         if self.reranking.always:
             self._run("reranker", self.reranking.warm)
         self._run("checks", self.checks.run_forever)
+        self._run("erasing", self.memories.eraser.run)
+        self._run("retention", self.rules.run)
         self._run("checkpoints", self._checkpoint_when_idle)
 
     async def close(self) -> None:
@@ -222,30 +267,39 @@ class Engine:
         if isinstance(record, CommitIndexProvider):
             return CommitChannel(record, self.lifespan.create(record))
         if isinstance(record, VectorIndexProvider):
-            return VectorChannel(record, self.lifespan.create(record))
+            again = partial(record.create, self._parts.context(self._registry.owner(record)))
+            return VectorChannel(record, self.lifespan.create(record), again)
         return AfterChannel(record, self.lifespan.create(record))
 
     def _embedding(self) -> EmbeddingService:
         settings = self.host.settings
+        self._embedders = Embedders(self._registry, settings, self._context_with)
         service = EmbeddingService(
-            choose_embedder(self._registry, settings, self.lifespan),
+            choose_embedder(self._registry, settings, self.lifespan.create),
             settings,
             self.store,
             self.indexing,
             self.workers,
             self.clock,
             log,
+            embedders=self._embedders,
         )
         service.has_room = self._has_room
         self.indexing.needs = service
         return service
 
+    def _context_with(self, record: EmbedderProvider, settings: SettingsView) -> HostContext:
+        """The context of the plugin of an embedder, with other settings than the server's."""
+        parts = replace(self._parts, settings=settings)
+        return parts.context(self._registry.owner(record))
+
     def _memories(self) -> MemoryService:
         notes = NoteWriter(
             _pick(self.chunkers, NOTES, "chunker"), self._policy(NOTE), self.indexing, self.clock
         )
-        forgetter = Forgetter(self.indexing, self.tombstones, self.clock)
-        return MemoryService(self.store, self.indexing, notes, forgetter)
+        eraser = Eraser(self.store, self.indexing.scrub, log)
+        files = FileCleaner(self.host, self.paths, self.clock, self.workers)
+        return MemoryService(self.store, self.indexing, notes, self.forgetter, eraser, files)
 
     def _recaller(self) -> RecallService:
         signals = [
@@ -261,7 +315,9 @@ class Engine:
             self.indexing.channels,
             self.lifespan.create(fuser),
             signals,
-            Asking(self.embedding, self.indexing.trouble, self.indexing.failed),
+            Asking(
+                self.embedding, self.indexing.trouble, self.indexing.failed, self.embedding.space
+            ),
             self.reranking,
         )
 
@@ -273,7 +329,7 @@ class Engine:
     def _ingest(self) -> IngestService:
         parser_records = self._registry.all(PARSERS)
         parsers = dict(self.lifespan.create_all(parser_records))
-        resolver = ProjectResolver()
+        resolver = self._project_paths
         readers = [
             Reader(
                 Feed(
@@ -301,6 +357,7 @@ class Engine:
         )
         service.has_room = self._may_read
         service.held = self.hold.warnings
+        service.read_in = Covering(self.store, self.indexing, self.clock).settle
         return service
 
     async def _may_read(self) -> str | None:
@@ -325,11 +382,34 @@ class Engine:
         self.services.offer(MemoryReader, lambda: self.memories)
         self.services.offer(MemoryWriter, lambda: self.memories)
         self.services.offer(Ingestor, lambda: self.ingest)
+        self.services.offer(ProjectRules, lambda: self.rules)
+        self.services.offer(Reembedder, lambda: self.reembedding)
         self.services.offer(DateReader, Dates)
+        self.services.offer(Progress, DoorProgress)
+        self.services.offer(HealthReader, lambda: self.health)
+        self.services.offer(ArchiveReader, lambda: Archive(self.store))
+        self.services.offer(Fence, DataFence)
+        finder = StoredProjects(self.store, self._project_paths.resolve)
+        self.services.offer(ProjectFinder, lambda: finder)
+        self.services.offer(Caller, DoorCaller)
+
+    def _health(self) -> HealthService:
+        return HealthService(
+            self.store,
+            self.memories,
+            self.ingest,
+            self.embedding,
+            self.indexing,
+            self.checks,
+            self.clock,
+            ServerFacts(pid=os.getpid()),
+            self.problems,
+        )
 
     def _operations(self) -> Sequence[Operation]:
+        gates = Gates()
         return [
-            Operation(record, call)
+            Operation(record, call, gates.of(record))
             for record in self._registry.all(OPERATIONS)
             for _name, call in self.lifespan.create_all([record])
         ]

@@ -20,7 +20,7 @@ import cloxy_plugins
 from cloxy_core.cli.main import COMMANDS
 from cloxy_core.core_settings import CORE_SETTINGS, DATA_DIR
 from cloxy_core.surfaces.http import boundary_replies
-from cloxy_hookspecs import CloxyError, OperationProvider, Setting
+from cloxy_hookspecs import CloxyError, OperationProvider, Route, Setting
 from cloxy_hookspecs.seats import SEATS, Seat
 from cloxy_hookspecs.specs import ALL_SPECS
 
@@ -168,6 +168,8 @@ def rest_part() -> Iterator[str]:
     for operation in all_operations():
         parts |= {model.__name__: model for model in _models_in(operation.output)}
         for door in operation.doors:
+            if not isinstance(door, Route):
+                continue
             yield f"### {door.method} {door.path}\n"
             yield f"{operation.summary}.\n"
             if operation.input.model_fields:

@@ -19,6 +19,7 @@ from cloxy_core.services.dates import Dates
 from cloxy_core.services.exchange.form import encode
 from cloxy_core.services.exchange.leaving import Leaving
 from cloxy_core.services.exchange.snapshot import snapshot
+from cloxy_core.services.keeping.records import KnownCopy, note_copy
 from cloxy_hookspecs import ConflictError, Filters, InputError, NotFoundError
 
 
@@ -83,6 +84,8 @@ def run(
         total = leaving.total() if filters == Filters() else 0
         for line in leaving.lines():
             target(encode(line))
+    if file is not None:
+        note_copy(paths.data, KnownCopy("export", Path(file).absolute(), now))
     return asdict(leaving.counts)
 
 

@@ -20,8 +20,9 @@ from cloxy_core.cli.server import connect
 def ingest(directory: str | None, force: bool, as_json: bool) -> int:
     """Read the session logs now instead of at the watcher's next look.
 
-    DIR is a folder inside a watched one; without it all watched folders are read. Exits with 1
-    when a file could not be read.
+    Without DIR all watched folders are read. DIR may be any folder on the machine of the server,
+    which is then read once; links below it are never followed. Exits with 1 when a file could not
+    be read.
     """
     client = connect()
     body: dict[str, object] = {"force": force}
@@ -30,7 +31,10 @@ def ingest(directory: str | None, force: bool, as_json: bool) -> int:
         body["convo_dir"] = os.path.abspath(Path(directory).expanduser())  # noqa: PTH100 - no links resolved
     watched = output.is_terminal(sys.stderr)
     with IngestProgress(client) if watched else nullcontext():
-        report = client.request("POST", "/ingest_convos", body, seconds=None)
+        # A folder that is not watched is read only for who owns the memory.
+        report = client.request(
+            "POST", "/ingest_convos", body, seconds=None, as_owner=directory is not None
+        )
     if as_json:
         output.print_json(report)
     else:
@@ -52,6 +56,8 @@ def _show(report: Mapping[str, object]) -> None:
             output.print_line(f"{fields.count(report, name):,} {words}")
     for failure in fields.items(report, "errors"):
         output.print_line(f"failed: {output.escape(_in_words(failure))}", error=True)
+    for passed in fields.items(report, "passed_over"):
+        output.print_line(f"note: {output.escape(_in_words(passed))}", error=True)
     for file in fields.items(report, "drift"):
         output.print_line(f"drift: {output.escape(file)} has records but no message", error=True)
 

@@ -1,5 +1,6 @@
 """The `cloxy` command: a group that imports a command only when it runs."""
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -19,17 +20,33 @@ INTERRUPTED = 130
 # name: (module:function, one line of help)
 COMMANDS: dict[str, tuple[str, str]] = {
     "backup": ("cloxy_core.cli.backup:backup", "Keep a checked copy of the memory."),
+    "connect": ("cloxy_core.cli.connect:connect", "Let editors and agents use this memory."),
     "demo": ("cloxy_core.cli.demo:demo", "See it work on invented sessions, in half a minute."),
     "doctor": ("cloxy_core.cli.doctor:doctor", "Look for damage, and repair it."),
     "export": ("cloxy_core.cli.exchange:export", "Write the memory, or a part, as JSON Lines."),
+    "forget": ("cloxy_core.cli.forget:forget", "Take something out of the memory, for good."),
+    "hook": ("cloxy_core.cli.hook:hook", "What agents run at moments of their own."),
+    "ignore": ("cloxy_core.cli.ignore:ignore", "Remember nothing of a project."),
     "import": ("cloxy_core.cli.exchange:import_", "Take in what `cloxy export` wrote."),
     "ingest": ("cloxy_core.cli.ingest:ingest", "Read the session logs now."),
+    "install-service": (
+        "cloxy_core.cli.service:install_service",
+        "Start the server at every login.",
+    ),
+    "key": ("cloxy_core.cli.key:key", "Make the key that requests must bring."),
+    "mcp": ("cloxy_core.cli.mcp:mcp", "Speak MCP on the standard streams, for an editor."),
     "plugins": ("cloxy_core.cli.plugins:plugins", "Show, switch on and switch off plugins."),
     "recall": ("cloxy_core.cli.recall:recall", "Find what was said in earlier sessions."),
     "reembed": ("cloxy_core.cli.reembed:reembed", "Make all vectors anew, with the model set now."),
     "restore": ("cloxy_core.cli.backup:restore", "Put a backup in the place of the memory."),
-    "start": ("cloxy_core.cli.start:start", "Run the server in this terminal."),
+    "retention": ("cloxy_core.cli.ignore:retention", "Keep a project for some days only."),
+    "start": ("cloxy_core.cli.start:start", "Run the server, here or in the background."),
     "status": ("cloxy_core.cli.status:status", "Show what the server holds and how it is."),
+    "stop": ("cloxy_core.cli.stop:stop", "Stop the server."),
+    "uninstall-service": (
+        "cloxy_core.cli.service:uninstall_service",
+        "Stop the service and remove it.",
+    ),
 }
 
 
@@ -86,13 +103,28 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 fine, 1 error, 2 no server or wrong usage."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if _speaks_protocol(given):
+        _keep_streams_clean()
     output.prepare_streams()
-    sys.exit(_run(arguments))
+    sys.exit(_run(given))
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _speaks_protocol(arguments: Sequence[str]) -> bool:
+    return arguments[:1] == ["mcp"] and not {"-h", "--help"} & set(arguments)
+
+
+def _keep_streams_clean() -> None:
+    """Take the streams before anything that was printed already could be flushed into them."""
+    from cloxy_core.relay.streams import claim
+
+    with contextlib.suppress(OSError):  # the command itself says that they are closed
+        claim()
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
-        result = _invoke(list(sys.argv[1:] if arguments is None else arguments))
+        result = _invoke(list(arguments))
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:

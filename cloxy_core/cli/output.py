@@ -1,24 +1,28 @@
 """What commands print: escaped for the terminal, UTF-8 whatever the locale says."""
 
-import json
 import os
-import re
 import sys
 import unicodedata
 from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import Protocol, TextIO
 
-# Characters that move the cursor, change the terminal, hide, or reorder what a person reads:
-# C0, DEL and C1; soft hyphen; joiners and zero-width marks; bidi controls; line separators;
-# lone surrogates; annotation marks; tag characters and the second block of variation selectors.
-_UNSAFE = (
-    "\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    "\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e01ef"
-)
-_IN_LINES = re.compile(f"[{_UNSAFE}]")
-_IN_ONE_LINE = re.compile(f"[\\t\\n{_UNSAFE}]")
-_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+from cloxy_core.escaping import escape, safe_json
+
+__all__ = [
+    "Reportable",
+    "bold",
+    "dim",
+    "escape",
+    "fail",
+    "in_words",
+    "is_terminal",
+    "prepare_streams",
+    "print_json",
+    "print_line",
+    "table",
+    "warn",
+]
 
 
 class Reportable(Protocol):
@@ -35,30 +39,6 @@ def prepare_streams() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-def escape(text: object, *, lines: bool = False) -> str:
-    r"""Show control, invisible and reordering characters instead of obeying them.
-
-    Args:
-        text: anything; what is not text is converted.
-        lines: keep line breaks and tabs, for a text that is printed as a block of its own;
-            otherwise they are shown as `\n` and `\t`, so that a field stays in its line.
-    """
-    plain = text if isinstance(text, str) else str(text)
-    if lines:
-        return _IN_LINES.sub(_shown, plain.replace("\r\n", "\n"))
-    return _IN_ONE_LINE.sub(_shown, plain)
-
-
-def _shown(match: re.Match[str]) -> str:
-    character = match[0]
-    code = ord(character)
-    if character in _SHORT:
-        return _SHORT[character]
-    if code <= 0xFF:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
-
-
 def print_line(text: str = "", *, error: bool = False) -> None:
     """Print one line that is already safe; to standard error for talk."""
     stream: TextIO | None = sys.stderr if error else sys.stdout
@@ -68,12 +48,7 @@ def print_line(text: str = "", *, error: bool = False) -> None:
 
 def print_json(value: object) -> None:
     """Print a value as JSON, in which no raw control or invisible character is left."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    print_line(_IN_LINES.sub(_json_shown, text))
-
-
-def _json_shown(match: re.Match[str]) -> str:
-    return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"
+    print_line(safe_json(value, indent=2))
 
 
 def table(rows: Sequence[Sequence[object]], *, indent: str = "") -> list[str]:

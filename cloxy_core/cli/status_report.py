@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from cloxy_core import __version__
 from cloxy_core.cli import fields, output
+from cloxy_core.cli.status_service import ServiceState
 from cloxy_core.client_config import ClientError
 
 
@@ -18,13 +20,29 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """Three answers of one server, and the failures among them by path."""
+    """Three answers of one server, and the failures among them by path.
+
+    Attributes:
+        url: where it was asked.
+        health: answer of `/health`.
+        stats: answer of `/memory_stats`.
+        ingest: answer of `/ingest_status`.
+        failures: what went wrong, by path.
+        service: the service of the data directory; None when it is not asked for, since the
+            server may be another machine's.
+    """
 
     url: str
     health: Mapping[str, object]
     stats: Mapping[str, object]
     ingest: Mapping[str, object]
     failures: Mapping[str, ClientError]
+    service: ServiceState | None = None
+
+    def pid(self) -> int | None:
+        """The server's process; None when it does not tell."""
+        found = self.health.get("pid")
+        return found if isinstance(found, int) else None
 
     def checks(self) -> Iterator[CheckResult]:
         """Results of the checks; what says neither good nor bad is unchecked."""
@@ -39,7 +57,17 @@ class StatusReport:
     def warnings(self) -> list[str]:
         """Warnings of the server and of the watcher, each once."""
         found = fields.items(self.health, "warnings") + fields.items(self.ingest, "warnings")
-        return list(dict.fromkeys(str(warning) for warning in found))
+        return [*self._outdated(), *dict.fromkeys(str(warning) for warning in found)]
+
+    def _outdated(self) -> list[str]:
+        """That the program was exchanged under a running server of this machine."""
+        version = fields.text(self.health, "version")
+        if self.service is None or version in {"", __version__}:
+            return []
+        return [
+            f"the server runs version {version} and this is {__version__}: restart it "
+            "(`cloxy stop`, then `cloxy start -d`)"
+        ]
 
     def drift(self) -> list[str]:
         """Files that hold records but yielded no message."""
@@ -62,8 +90,12 @@ class StatusReport:
         """Everything, for programs."""
         return {
             "url": self.url,
+            "state": "running",
             "healthy": not self.problems(),
             "problems": self.problems(),
+            "pid": self.pid(),
+            "logs": fields.text(self.health, "logs") or None,
+            "service": None if self.service is None else self.service.as_json(self.pid()),
             "health": self.health,
             "memory_stats": self.stats,
             "ingest_status": self.ingest,

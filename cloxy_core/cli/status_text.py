@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from cloxy_core.cli import fields, output
+from cloxy_core.cli.reembed_text import space_line
 from cloxy_core.cli.status_report import StatusReport
 
 _MOST_LISTED = 20
@@ -13,6 +14,7 @@ def status_lines(report: StatusReport) -> Iterator[str]:
     yield output.bold(_headline(report))
     yield from output.table(
         [
+            *_server_rows(report),
             *_memory_rows(report.stats, report.health),
             *_meaning_rows(fields.record(report.health, "embedding")),
             *_watcher_rows(report.ingest, report.health),
@@ -35,6 +37,18 @@ def _headline(report: StatusReport) -> str:
     if fields.text(report.health, "pid"):
         parts.append(f"process {fields.text(report.health, 'pid')}")
     return output.escape(f"Cloxy {version} at {report.url}: {', '.join(parts)}")
+
+
+def _server_rows(report: StatusReport) -> Iterator[tuple[str, str]]:
+    """Where it runs, who runs it, and who may ask it."""
+    logs = fields.text(report.health, "logs")
+    if logs:
+        yield "logs", logs
+    if report.service is not None:
+        yield "service", report.service.in_words(report.pid())
+    auth = fields.text(report.health, "auth")
+    if auth:
+        yield "key", "needed" if auth == "enabled" else "none (`cloxy key create` makes one)"
 
 
 def _memory_rows(
@@ -79,6 +93,9 @@ def _meaning_rows(embedding: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     if fields.count(embedding, "failed"):
         parts.append(f"{fields.count(embedding, 'failed'):,} set aside")
     yield "vectors", ", ".join(parts)
+    spaces = list(fields.records(embedding, "spaces"))
+    if len(spaces) > 1:
+        yield from (("vectors of", space_line(space)) for space in spaces)
 
 
 def _watcher_rows(

@@ -2,13 +2,14 @@
 
 import logging
 import os
-import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+
+from cloxy_core.escaping import escape
 
 ROOT = "cloxy"
 FILE_NAME = "cloxy.log"
@@ -19,8 +20,6 @@ _FILE_MODE = 0o600
 _FOLDER_MODE = 0o700
 _LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _TIME = "%Y-%m-%dT%H:%M:%S%z"
-# C0, DEL, C1, line separators, and marks that reorder what a person reads.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def plugin_logger(plugin: str) -> logging.Logger:
@@ -146,4 +145,4 @@ def _message(record: logging.LogRecord) -> str:
 
 
 def _shown(text: str) -> str:
-    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
+    return escape(text)

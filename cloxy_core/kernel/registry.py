@@ -102,10 +102,14 @@ class Registry:
             )
         return records[wanted]
 
-    def optional(self, seat: Seat[P]) -> P | None:
+    def optional(self, seat: Seat[P], settings: Settings | None = None) -> P | None:
         """The record of an OPTIONAL seat that its setting names; None when it names none.
 
         A default that no enabled plugin brings is none, too: its plugin is switched off.
+
+        Args:
+            seat: the seat.
+            settings: name the record; by default those that the registry was made with.
 
         Raises:
             SettingError: somebody named one that no enabled plugin brings; names the choices.
@@ -113,11 +117,12 @@ class Registry:
         """
         if seat.arity is not Arity.OPTIONAL or seat.setting is None:
             raise ValueError(f"{seat.hook} does not take none or one record")
-        wanted = str(self._settings.named(seat.setting) or NONE)
+        settings = settings or self._settings
+        wanted = str(settings.named(seat.setting) or NONE)
         records = {record_name(record): record for record in self.all(seat)}
         if wanted == NONE or wanted in records:
             return records.get(wanted)
-        given = self._settings.explain(seat.setting)
+        given = settings.explain(seat.setting)
         if given.layer is Layer.DEFAULT:
             return None
         raise SettingError(

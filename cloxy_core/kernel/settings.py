@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cloxy_core.kernel.config_file import ConfigFile
+from cloxy_core.kernel.config_file import ConfigFile, read_config
 from cloxy_core.kernel.containment import Failure, contained
 from cloxy_hookspecs.errors import SettingError
 from cloxy_hookspecs.types.settings import Setting
@@ -97,6 +97,20 @@ class Settings:
         """Make settings known; the first record of a name stays."""
         for record in records:
             self._declared.setdefault(record.name, record)
+
+    def reread(self) -> "Settings":
+        """The same settings with the file as it is at this moment.
+
+        Raises:
+            SettingError: the file cannot be read or is not TOML.
+        """
+        return Settings(
+            self._declared.values(),
+            file=read_config(self._file.path),
+            environment=self._environment,
+            command_line=self._command_line,
+            not_in_file=self._not_in_file,
+        )
 
     @property
     def declared(self) -> tuple[Setting[Any], ...]:

@@ -1,7 +1,6 @@
 """The fence around recalled text, and taking fenced text out of what is ingested.
 
-A surface that puts memories into a conversation wraps them with `fence`; the doors of this version
-answer with JSON or to a person's terminal, and leave that to those that come. Transcripts carry
+A surface that puts memories into a conversation wraps them with `fence`. Transcripts carry
 such blocks back to us; `strip_echo` removes them, so that recall never feeds on itself. As with
 private blocks, an opening line that is never closed reaches to the end of the text.
 """
@@ -44,8 +43,12 @@ def fence(items: str) -> str:
     mark = secrets.token_hex(16)
     while mark in items.lower():
         mark = secrets.token_hex(16)
-    harmless = _LOOK_ALIKE.sub("‹", items)
-    return f"{open_fence(mark)}\n{STANDING_SENTENCE}\n{harmless}\n{close_fence(mark)}"
+    return f"{open_fence(mark)}\n{STANDING_SENTENCE}\n{unlike_fence(items)}\n{close_fence(mark)}"
+
+
+def unlike_fence(text: str) -> str:
+    """The text with whatever looks like one of our lines made to look otherwise."""
+    return _LOOK_ALIKE.sub("‹", text)
 
 
 def strip_echo(text: str) -> tuple[str, int]:

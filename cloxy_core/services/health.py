@@ -1,7 +1,7 @@
 """How the server is: checks that run behind it, and what `/health` says."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from logging import Logger
@@ -13,6 +13,7 @@ from cloxy_core.services.embedding.status import EmbeddingStatus
 from cloxy_core.services.indexing import Indexing
 from cloxy_core.store.engine import Store
 from cloxy_core.store.facts import StoreFacts
+from cloxy_core.store.legacy.report import UpgradeReport, read_report
 from cloxy_hookspecs import (
     Check,
     Clock,
@@ -30,12 +31,23 @@ UNCHECKED = "unchecked"
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """What does not change while the server runs."""
+    """What does not change while the server runs; an engine without one has no port.
 
-    host: str
-    port: int
-    has_key: bool
-    pid: int
+    Attributes:
+        host: address that it listens on.
+        port: port that it listens on.
+        has_key: whether it wants a key.
+        pid: its process.
+        logs: folder of its logs.
+        watches: whether its watcher is meant to run.
+    """
+
+    host: str = ""
+    port: int = 0
+    has_key: bool = False
+    pid: int = 0
+    logs: str = ""
+    watches: bool = False
 
 
 class Checks:
@@ -89,7 +101,11 @@ class Checks:
 
 
 class HealthService:
-    """The body of `/health`."""
+    """The body of `/health`; implements `HealthReader`.
+
+    Attributes:
+        server: the server around it, which sets this.
+    """
 
     def __init__(
         self,
@@ -101,7 +117,7 @@ class HealthService:
         checks: Checks,
         clock: Clock,
         server: ServerFacts,
-        notes: Sequence[str],
+        notes: Callable[[], Sequence[str]],
     ) -> None:
         self._store = store
         self._memories = memories
@@ -110,8 +126,8 @@ class HealthService:
         self._indexing = indexing
         self._checks = checks
         self._clock = clock
-        self._server = server
-        self._notes = tuple(notes)
+        self.server = server
+        self._notes = notes
         self._began = clock.now_ms()
 
     async def report(self) -> Mapping[str, object]:
@@ -120,42 +136,48 @@ class HealthService:
         total: int | None = None
         embedding: EmbeddingStatus | None = None
         vectors = 0
+        upgrade: UpgradeReport | None = None
         try:
             total = await self._memories.total()
             embedding = await self._embedding.status()
             vectors = await self._indexing.vectors()
+            upgrade = await self._store.read(read_report)
         except CloxyError as error:
             cause = str(error)
         watch = await self._ingest.status()
         facts = self._store.facts()
         if cause is None and not self._checks.healthy():
             cause = "a check found damage; see checks, and run `cloxy doctor`"
+        if cause is None and self.server.watches and not watch.running:
+            cause = "the watcher has stopped, so nothing new is read; restart the server"
         return {
             "status": "OK" if cause is None else "ERROR",
             "cause": cause,
             "ready": cause is None,
             "service": "cloxy",
             "version": __version__,
-            "uptime": (self._clock.now_ms() - self._began) // 1000,
+            # A clock that was set back must not show a server from the future.
+            "uptime": max(0, self._clock.now_ms() - self._began) // 1000,
             "cache_size": 0,
             "memories": total,
             "vector_index_size": vectors,
             "embed_model": self._embedding.model,
             "embedding": None if embedding is None else asdict(embedding),
-            "auth": "enabled" if self._server.has_key else "disabled",
-            "host": self._server.host,
-            "port": self._server.port,
-            "pid": self._server.pid,
+            "auth": "enabled" if self.server.has_key else "disabled",
+            "host": self.server.host,
+            "port": self.server.port,
+            "pid": self.server.pid,
+            "logs": self.server.logs,
             "watcher": {
                 "running": watch.running,
                 "dirs": list(watch.dirs),
                 "scans": watch.scans,
                 "last_scan_at": _iso(watch.last_scan_at),
             },
-            "store": _store(facts),
+            "store": _store(facts, upgrade),
             "checks": self._checks.results(),
             "warnings": [
-                *self._notes,
+                *self._notes(),
                 *facts.warnings,
                 *watch.warnings,
                 *_embedding_warnings(embedding),
@@ -173,7 +195,8 @@ def _embedding_warnings(status: EmbeddingStatus | None) -> Sequence[str]:
     return (f"meaning: {status.reason}",) if told else ()
 
 
-def _store(facts: StoreFacts) -> dict[str, object]:
+def _store(facts: StoreFacts, upgrade: UpgradeReport | None) -> dict[str, object]:
+    backups = facts.path.with_name("backups")
     return {
         "path": str(facts.path),
         "bytes": facts.size,
@@ -182,6 +205,7 @@ def _store(facts: StoreFacts) -> dict[str, object]:
         "safe_mode": facts.safe_mode,
         "free_bytes": facts.free,
         "waiting_writes": facts.waiting_writes,
+        **({} if upgrade is None else {"upgraded": upgrade.words(backups)}),
     }
 
 

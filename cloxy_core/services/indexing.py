@@ -5,8 +5,8 @@ outbox after commit, in order, and may be lost and rebuilt at any time.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -37,6 +37,7 @@ from cloxy_hookspecs import (
     CommitIndexProvider,
     Index,
     IndexChange,
+    PluginError,
     StoreError,
     StorePort,
 )
@@ -81,6 +82,35 @@ class VectorNeeds(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Indexes of a space that is to become the active one, in step with the store."""
+
+    feeds: Sequence[VectorFeed]
+    others: Sequence[VectorFeed]
+    feeding: asyncio.Lock
+
+    async def take_over(self, commit: Callable[[], Awaitable[None]]) -> None:
+        """Let them answer in the place of the former ones, at the moment of a commit.
+
+        Args:
+            commit: makes their space the active one; when it raises, all stays as it was.
+
+        Raises:
+            Exception: one of them has failed meanwhile, or whatever `commit` raised.
+        """
+        async with AsyncExitStack() as held:
+            for feed in self.feeds:
+                await held.enter_async_context(feed.turn)
+            await held.enter_async_context(self.feeding)
+            if failed := [feed.trouble for feed in self.others if not feed.takes]:
+                raise PluginError(failed[0] or "the index failed")
+            await commit()
+            # Without a pause from here on: no question sees one index beside the other's space.
+            for feed, other in zip(self.feeds, self.others, strict=True):
+                feed.take_over(other)
+
+
 class Indexing:
     """All indexes of the running server.
 
@@ -97,6 +127,7 @@ class Indexing:
         self._vectors = tuple(
             VectorFeed(c, store) for c in channels if isinstance(c, VectorChannel)
         )
+        self._beside: tuple[VectorFeed, ...] = ()
         self._store = store
         self._clock = clock
         # Two feeds at once could bring an older state of a passage behind a newer one.
@@ -150,6 +181,11 @@ class Indexing:
                 entries = [(i, kind) for i, kind in entries if kind == DELETE or i in known]
             add_entries(connection, entries, self._clock.now_ms())
 
+    def change_words(self, connection: Connection, changes: Sequence[IndexChange]) -> None:
+        """Apply changes to the SQL indexes alone, in the rows' transaction."""
+        for channel in self._commit:
+            channel.index.apply_in(connection, changes)
+
     def vectors_changed(self, connection: Connection, passage_ids: Sequence[int]) -> None:
         """Note in the vectors' transaction which passages have another vector than before."""
         if passage_ids and self._vectors:
@@ -174,7 +210,7 @@ class Indexing:
             async with self._feeding:
                 for channel in self._after:
                     applied += await self._drain(channel)
-                for feed in self._vectors:
+                for feed in (*self._vectors, *self._beside):
                     if feed.takes:
                         count, without = await feed.feed()
                         applied += count
@@ -268,6 +304,36 @@ class Indexing:
         for feed in self._vectors:
             await self._build(feed)
 
+    @asynccontextmanager
+    async def beside(self, space_id: int) -> AsyncIterator["Beside"]:
+        """Indexes of a space that is to become the active one, made beside those that answer.
+
+        They are built, and fed like the others, until the block ends.
+
+        Raises:
+            Exception: whatever the indexes or the store raised; nothing changed for questions.
+        """
+        feeds = [VectorFeed(feed.channel.beside(), self._store, space_id) for feed in self._vectors]
+        try:
+            async with self._feeding:
+                # From now on the outbox keeps what comes.
+                for feed in feeds:
+                    feed.building = True
+                self._beside = tuple(feeds)
+            for feed in feeds:
+                await feed.build()
+            await self.drain()
+            yield Beside(self._vectors, self._beside, self._feeding)
+        finally:
+            self._beside = ()
+            # Their entries are needed no more.
+            self._trimmed = False
+
+    def forget_vectors(self, connection: Connection) -> None:
+        """Have the indexes of vectors built anew at the next start, since another space counts."""
+        names = [feed.channel.record.name for feed in self._vectors]
+        connection.execute(delete(index_checkpoints).where(index_checkpoints.c.index.in_(names)))
+
     def _clear(self, connection: Connection) -> None:
         for channel in self._commit:
             channel.index.clear_in(connection)
@@ -276,9 +342,7 @@ class Indexing:
         rows = index_rows(connection, after=after, limit=REBUILD)
         if not rows:
             return after, 0
-        changes = [IndexChange(row.passage_id, row) for row in rows]
-        for channel in self._commit:
-            channel.index.apply_in(connection, changes)
+        self.change_words(connection, [IndexChange(row.passage_id, row) for row in rows])
         return rows[-1].passage_id, len(rows)
 
     async def _rebuild_after(self, channel: AfterChannel) -> None:
@@ -299,7 +363,7 @@ class Indexing:
         takes = [feed for feed in self._vectors if feed.takes]
         needless = bool(self._vectors) and not takes
         wanted = applied or needless or not self._trimmed
-        if not wanted or any(feed.holds for feed in self._vectors):
+        if not wanted or any(feed.holds for feed in (*self._vectors, *self._beside)):
             return
 
         def write(connection: Connection) -> None:
@@ -307,6 +371,7 @@ class Indexing:
             for feed in takes:
                 done.append(feed.position)
                 _note_checkpoint(connection, feed.channel.record.name, feed.position)
+            done += [feed.position for feed in self._beside if feed.takes]
             trim(connection, min(done) if done else None)
 
         # They can wait for a disk that is full or busy: what they stand for has been done.

@@ -20,7 +20,6 @@ DELETE = "delete"
 VECTOR = "vector"
 """A passage whose vector changed, and nothing else: not the business of indexes of text."""
 
-# There may be an entry for every passage, as `reembed` leaves them.
 _MISSING_AHEAD = """
     SELECT DISTINCT o.passage_id FROM index_outbox o
     JOIN passages p ON p.id = o.passage_id
@@ -81,19 +80,22 @@ def feed_text(connection: Connection, index: AfterIndex) -> Fed:
     return Fed(sequence, len(entries))
 
 
-def feed_vectors(connection: Connection, index: VectorIndex, position: int) -> Fed:
+def feed_vectors(
+    connection: Connection, index: VectorIndex, position: int, space_id: int | None = None
+) -> Fed:
     """Apply a slice of the outbox to an index of vectors, on a reader thread.
 
     Args:
         connection: a read transaction.
         index: the index.
         position: number of the last entry that it has.
+        space_id: the space of its vectors; the active one for None.
     """
     entries = _entries(connection, position)
     if not entries:
         return Fed(position, 0)
     sequence = entries[-1][0]
-    found = vector_changes(connection, list(dict.fromkeys(entry[1] for entry in entries)))
+    found = vector_changes(connection, list(dict.fromkeys(entry[1] for entry in entries)), space_id)
     index.apply(found.changes, sequence)
     return Fed(sequence, len(entries), found.missing)
 

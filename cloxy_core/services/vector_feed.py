@@ -6,7 +6,7 @@ a note that is remembered fails with it.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,7 +16,13 @@ from cloxy_core.runtime.memory import give_back_memory
 from cloxy_core.services.outbox import feed_vectors, is_lost, missing_ahead
 from cloxy_core.services.vector_rows import all_vector_rows
 from cloxy_core.store.sequence import last_id
-from cloxy_hookspecs import StoreError, StorePort, VectorIndex, VectorIndexProvider
+from cloxy_hookspecs import (
+    PluginError,
+    StoreError,
+    StorePort,
+    VectorIndex,
+    VectorIndexProvider,
+)
 from cloxy_hookspecs.tables import index_outbox
 
 BUILDING = "the index of meaning is still being built"
@@ -24,12 +30,29 @@ BUILDING = "the index of meaning is still being built"
 log = logging.getLogger("cloxy.core")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class VectorChannel:
-    """An index of vectors, and its record."""
+    """An index of vectors, and its record.
+
+    Attributes:
+        record: the record.
+        index: the index of the active space; another one when another space becomes that.
+        again: makes an empty index beside it, for another space.
+    """
 
     record: VectorIndexProvider
     index: VectorIndex
+    again: Callable[[], VectorIndex] | None = None
+
+    def beside(self) -> "VectorChannel":
+        """An empty index of the same record.
+
+        Raises:
+            Exception: whatever its making raised.
+        """
+        if self.again is None:
+            raise PluginError(f"the index {self.record.name!r} cannot be made a second time")
+        return VectorChannel(self.record, self.again(), self.again)
 
 
 class VectorFeed:
@@ -44,7 +67,16 @@ class VectorFeed:
         turn: held while it is built.
     """
 
-    def __init__(self, channel: VectorChannel, store: StorePort) -> None:
+    def __init__(
+        self, channel: VectorChannel, store: StorePort, space_id: int | None = None
+    ) -> None:
+        """Feed nothing yet.
+
+        Args:
+            channel: the index and its record.
+            store: the database.
+            space_id: the space of its vectors; the active one for None.
+        """
         self.channel = channel
         self.ready = False
         self.building = False
@@ -52,6 +84,7 @@ class VectorFeed:
         self.failed = asyncio.Event()
         self.turn = asyncio.Lock()
         self._store = store
+        self._space = space_id
         self._applied = 0
 
     @property
@@ -78,7 +111,12 @@ class VectorFeed:
         applied, missing = 0, list[int]()
         try:
             while True:
-                work = partial(feed_vectors, index=self.channel.index, position=self._applied)
+                work = partial(
+                    feed_vectors,
+                    index=self.channel.index,
+                    position=self._applied,
+                    space_id=self._space,
+                )
                 fed = await self._store.read(work)
                 if not fed.count:
                     return applied, missing
@@ -116,6 +154,12 @@ class VectorFeed:
         self.ready, self.trouble = True, None
         self.failed.clear()
 
+    def take_over(self, other: "VectorFeed") -> None:
+        """Go on with the index of another feed, whose space has become the active one."""
+        self.channel.index = other.channel.index
+        self._applied = other._applied
+        self.adopt()
+
     def fail(self, error: BaseException) -> None:
         """Note that it cannot answer until it has been built anew."""
         if self.failed.is_set():
@@ -137,6 +181,6 @@ class VectorFeed:
     def _build(self, connection: Connection) -> tuple[int, Sequence[int]]:
         sequence = last_id(connection, index_outbox)
         missing = missing_ahead(connection, self._applied)
-        self.channel.index.rebuild(all_vector_rows(connection), sequence)
+        self.channel.index.rebuild(all_vector_rows(connection, self._space), sequence)
         give_back_memory()
         return sequence, missing

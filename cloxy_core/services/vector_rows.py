@@ -1,6 +1,7 @@
 """Passages as an index of vectors sees them, read back from the store.
 
-Only vectors of the active space count, and only while they are those of the passage's own text.
+Only vectors of one space count, the active one unless another is named, and only while they are
+those of the passage's own text.
 The statements go to the driver itself: through the expression language a row costs twice as much,
 and a rebuild reads all of them.
 """
@@ -27,7 +28,7 @@ _SOME = """
     CROSS JOIN passages p ON p.id = wanted.value
     JOIN memories m ON m.id = p.memory_id AND m.state = 'active'
     LEFT JOIN embeddings e ON e.passage_id = p.id AND e.text_hash = p.text_hash
-        AND e.space_id = (SELECT id FROM embedding_spaces WHERE active)
+        AND e.space_id = ifnull(?, (SELECT id FROM embedding_spaces WHERE active))
 """
 # Every passage, since one without a vector can be a neighbour, too.
 _ALL = """
@@ -35,7 +36,7 @@ _ALL = """
     FROM passages p INDEXED BY ix_passages_session
     LEFT JOIN memories m ON m.id = p.memory_id AND m.state = 'active'
     LEFT JOIN embeddings e ON e.passage_id = p.id AND e.text_hash = p.text_hash
-        AND e.space_id = (SELECT id FROM embedding_spaces WHERE active) AND m.id
+        AND e.space_id = ifnull(?, (SELECT id FROM embedding_spaces WHERE active)) AND m.id
     ORDER BY p.session_id, p.id
 """
 _END: tuple[Any, Any, Any] = (None, None, None)
@@ -54,12 +55,20 @@ class VectorChanges:
     missing: Sequence[int]
 
 
-def vector_changes(connection: Connection, ids: Sequence[int]) -> VectorChanges:
-    """Changes that bring an index of vectors in step with some passages."""
+def vector_changes(
+    connection: Connection, ids: Sequence[int], space_id: int | None = None
+) -> VectorChanges:
+    """Changes that bring an index of vectors in step with some passages.
+
+    Args:
+        connection: a read transaction.
+        ids: the passages.
+        space_id: the space of the index; the active one for None.
+    """
     rows: dict[int, VectorRow] = {}
     missing: list[int] = []
     for identifier, vector, previous, following in driver_connection(connection).execute(
-        _SOME, (json.dumps(list(ids)),)
+        _SOME, (json.dumps(list(ids)), space_id)
     ):
         if vector is None:
             missing.append(identifier)
@@ -68,9 +77,14 @@ def vector_changes(connection: Connection, ids: Sequence[int]) -> VectorChanges:
     return VectorChanges([VectorChange(each, rows.get(each)) for each in ids], missing)
 
 
-def all_vector_rows(connection: Connection) -> Iterator[VectorRow]:
-    """The rows of all passages that have a vector, session by session, in one scan."""
-    with closing(driver_connection(connection).execute(_ALL)) as cursor:
+def all_vector_rows(connection: Connection, space_id: int | None = None) -> Iterator[VectorRow]:
+    """The rows of all passages that have a vector, session by session, in one scan.
+
+    Args:
+        connection: a read transaction.
+        space_id: the space of the vectors; the active one for None.
+    """
+    with closing(driver_connection(connection).execute(_ALL, (space_id,))) as cursor:
         before: int | None = None
         for here, there in pairwise(chain(cursor, (_END,))):
             session, identifier, vector = here

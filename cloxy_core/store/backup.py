@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +19,7 @@ BY_HAND: Final = "by-hand"
 _PREFIX: Final = "memory-"
 _SUFFIX: Final = ".db"
 _PARTIAL: Final = ".partial"
+_SIDE_FILES: Final = ("-wal", "-shm", "-journal")
 _AUTOMATIC: Final = re.compile(rf"memory-\d{{8}}T\d{{9}}Z-(?!{BY_HAND}\.db).+\.db", re.ASCII)
 
 
@@ -47,22 +49,69 @@ def back_up(
     Raises:
         IntegrityError: The copy is damaged; it was removed and older backups were kept.
     """
-    _remove_partial(folder)
-    target = stamped(folder, now, reason)
+    with _appearing(folder, stamped(folder, now, reason)) as (target, partial):
+        source.execute("VACUUM INTO ?", (str(partial),))
+        verify(partial)
+    _prune(folder, keep, newest=target)
+    return target
+
+
+def copy_database(
+    source: Any,  # noqa: ANN401 - the driver's connection
+    folder: Path,
+    *,
+    now: datetime,
+    reason: str,
+    table: str,
+    keep: int = KEEP,
+) -> Path:
+    """As `back_up`, for a database of another kind, which is copied page by page as it is.
+
+    Args:
+        source: A connection outside of any transaction.
+        folder: Where backups lie.
+        now: The time for the name.
+        reason: A few characters for the name.
+        table: The table whose rows and indexes are checked in the copy.
+        keep: How many of the newest backups stay.
+
+    Raises:
+        IntegrityError: The copy is damaged; it was removed and older backups were kept.
+    """
+    with _appearing(folder, stamped(folder, now, reason)) as (target, partial):
+        copy = connect(partial, "mode=rw")
+        try:
+            source.backup(copy)
+            # Of its own log nothing may be left beside it.
+            copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+            found = copy.execute(f"PRAGMA integrity_check({table})").fetchone()[0]
+        finally:
+            copy.close()
+        if found != "ok":
+            raise IntegrityError(
+                f"the copy of the old database did not pass its check: {found}",
+                hint="the disk may be at fault; nothing was changed",
+            )
+    _prune(folder, keep, newest=target)
+    return target
+
+
+@contextmanager
+def _appearing(folder: Path, target: Path) -> Iterator[tuple[Path, Path]]:
+    """A backup and the place where it is made; it gets its name at the end, or is removed."""
+    remove_partial(folder)
     partial = target.with_name(target.name + _PARTIAL)
     # Made beforehand, since SQLite itself would make it readable for everybody.
     os.close(create_private_file(partial))
     try:
-        source.execute("VACUUM INTO ?", (str(partial),))
-        verify(partial)
+        yield target, partial
         _sync_file(partial)
         partial.replace(target)
     except BaseException:
-        partial.unlink(missing_ok=True)
+        for left in (partial, *(partial.with_name(partial.name + s) for s in _SIDE_FILES)):
+            left.unlink(missing_ok=True)
         raise
     sync_directory(folder)
-    _prune(folder, keep, newest=target)
-    return target
 
 
 def stamped(folder: Path, now: datetime, reason: str) -> Path:
@@ -103,20 +152,20 @@ def _sync_file(path: Path) -> None:
         os.close(descriptor)
 
 
-def _remove_partial(folder: Path) -> None:
+def remove_partial(folder: Path) -> None:
     """Remove what a killed backup left behind."""
     for left in folder.glob(f"{_PREFIX}*{_PARTIAL}*"):
         left.unlink(missing_ok=True)
 
 
 def _prune(folder: Path, keep: int, newest: Path) -> None:
-    automatic = [path for path in backups(folder) if _is_automatic(path)]
+    automatic = [path for path in backups(folder) if is_automatic(path)]
     for old in automatic[: -max(keep, 1)]:
         if old != newest:
             old.unlink(missing_ok=True)
 
 
-def _is_automatic(path: Path) -> bool:
+def is_automatic(path: Path) -> bool:
     """Whether it was not made by hand, under whatever name; those have their key beside them."""
     by_hand = path.with_name(f"{path.name}.key").exists()
     return not by_hand and _AUTOMATIC.fullmatch(path.name) is not None

@@ -74,7 +74,14 @@ def writer_engine(path: Path) -> Engine:
         _require_log(connection, path)
         return connection
 
-    engine = create_engine("sqlite://", creator=open_writer, module=driver, poolclass=StaticPool)
+    # The words of an error go to the log, where what people said has no place: no parameters.
+    engine = create_engine(
+        "sqlite://",
+        creator=open_writer,
+        module=driver,
+        poolclass=StaticPool,
+        hide_parameters=True,
+    )
     event.listen(engine, "begin", _begin_immediate)
     return engine
 
@@ -101,6 +108,7 @@ def reader_engine(path: Path, connections: int, *options: str) -> Engine:
         poolclass=QueuePool,
         pool_size=connections,
         max_overflow=0,
+        hide_parameters=True,
     )
     event.listen(engine, "begin", _begin)
     return engine

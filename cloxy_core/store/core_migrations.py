@@ -214,6 +214,37 @@ _SECOND: Final = (
     """,
 )
 
+_THIRD: Final = (
+    "ALTER TABLE embedding_spaces ADD COLUMN state VARCHAR DEFAULT 'dormant' NOT NULL",
+    # Until now, whatever was not the active space was on its way out.
+    "UPDATE embedding_spaces SET state = 'leaving' WHERE NOT active",
+)
+
+_FOURTH: Final = (
+    """
+    CREATE TABLE project_rules (
+        "key" VARCHAR NOT NULL,
+        path VARCHAR NOT NULL,
+        ignored BOOLEAN NOT NULL,
+        keep_days INTEGER,
+        at INTEGER NOT NULL,
+        PRIMARY KEY ("key")
+    )
+    """,
+    """
+    CREATE TABLE passed_over (
+        agent VARCHAR NOT NULL,
+        session VARCHAR NOT NULL,
+        why VARCHAR NOT NULL,
+        source_id INTEGER NOT NULL,
+        rule VARCHAR NOT NULL,
+        PRIMARY KEY (agent, session, why, source_id),
+        FOREIGN KEY(source_id) REFERENCES sources (id) ON DELETE CASCADE
+    )
+    """,
+    "CREATE INDEX ix_passed_over_session ON passed_over (session)",
+)
+
 
 def _statements(*statements: str) -> Callable[["Connection"], None]:
     """A migration that is nothing but statements."""
@@ -237,5 +268,17 @@ CORE_MIGRATIONS: Final = (
         number=2,
         summary="embedding spaces, and the vectors of passages",
         apply=_statements(*_SECOND),
+    ),
+    Migration(
+        owner=CORE,
+        number=3,
+        summary="what becomes of a space of vectors that is not the active one",
+        apply=_statements(*_THIRD),
+    ),
+    Migration(
+        owner=CORE,
+        number=4,
+        summary="projects that are ignored or not kept for ever",
+        apply=_statements(*_FOURTH),
     ),
 )

@@ -35,11 +35,14 @@ from cloxy_core.store.facts import (
 )
 from cloxy_core.store.failures import explained
 from cloxy_core.store.filters import filter_clause
-from cloxy_core.store.inspection import check_file, newer_error
+from cloxy_core.store.inspection import check_file, is_original, newer_error
+from cloxy_core.store.legacy.upgrade import upgrade
+from cloxy_core.store.legacy.wording import Helpers
 from cloxy_core.store.library import library_facts
 from cloxy_core.store.migrations import migrate, newest_core_number
 from cloxy_core.store.reads import ReadRegistry
 from cloxy_core.store.reserve import Reserve, room
+from cloxy_core.store.slack import SlackEraser
 from cloxy_core.store.trouble import DamagedPages, DamagedTexts, Place
 from cloxy_hookspecs.context import Clock
 from cloxy_hookspecs.errors import IntegrityError, StoreBusyError, StoreError, StoreFullError
@@ -88,7 +91,9 @@ class Store:
         self._writer: Connection = self._writer_engine.connect()
         # Looked up behind the writer, whose opening makes some file systems copy the file.
         self._place = Place(self._path)
+        self._slack = SlackEraser(self._path)
         self.damaged_texts = DamagedTexts()
+        self.unerased: str | None = None
         self._damaged_pages = DamagedPages()
 
     @classmethod
@@ -102,6 +107,7 @@ class Store:
         fresh_ok: bool = True,
         lock: DataDirectoryLock | None = None,
         limits: StoreLimits = DEFAULT_LIMITS,
+        upgrading: Helpers | None = None,
     ) -> "Store":
         """Open the database of a data directory, made or brought up to date where needed.
 
@@ -115,6 +121,8 @@ class Store:
             fresh_ok: Whether a missing database may be made.
             lock: The directory's lock, already held; taken and released here when None.
             limits: When the store acts by itself.
+            upgrading: What it takes to upgrade a database of Cloxy 5 or earlier; without it such
+                a database is refused.
 
         Raises:
             DataDirectoryInUseError: Another process has the directory.
@@ -127,6 +135,8 @@ class Store:
         try:
             with explained(paths.database, writing=True, files=True):
                 known = newest_core_number(migrations)
+                if upgrading is not None and is_original(paths.database):
+                    upgrade(paths, clock, migrations, upgrading)
                 if not check_file(paths.database, known):
                     cls._create(paths, fresh_ok=fresh_ok)
                 store = cls(paths, clock, workers, held, limits)
@@ -182,6 +192,17 @@ class Store:
         """
         return await self._workers.run("writer", self._checkpoint_and_refill)
 
+    async def erase(self) -> bool:
+        """Make deleted text unreadable in the files: empty the log, and the gaps in pages.
+
+        Returns:
+            Whether all is done; False while a reader, here or in another process, keeps the log.
+
+        Raises:
+            StoreError: The disk is full or away; it has to be tried again.
+        """
+        return await self._workers.run("writer", self._erase, urgent=True)
+
     async def back_up(self, *, reason: str = "manual", keep: int = KEEP) -> Path:
         """Make a verified copy in the folder of backups while writes go on; return its path."""
         return await self._workers.run("io", lambda: self._back_up(reason, keep))
@@ -192,6 +213,7 @@ class Store:
         log_size = file_size(self._log)
         free, place = self._free()
         warnings = [*self._library.warnings(), *self._place_warnings, *place]
+        warnings += [self.unerased] if self.unerased else []
         warnings += [*self._damaged_pages.warnings(), *self.damaged_texts.warnings()]
         if log_size >= self._limits.log_bytes:
             warnings.append(log_warning(log_size, oldest))
@@ -327,6 +349,34 @@ class Store:
             driver.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
         return not busy
 
+    def _erase(self) -> bool:
+        with self._writing:
+            self._require_usable()
+            if not self._checkpoint().emptied:
+                return False
+            driver = driver_connection(self._writer)
+            # Else a page would be written again as it was before its gap was erased.
+            driver.execute("PRAGMA shrink_memory")
+            with self._explained(writing=True, files=True), self._nobody_writes() as empty:
+                if empty:
+                    self._slack.erase()
+            # The first page was read to begin with, as it was.
+            driver.execute("PRAGMA shrink_memory")
+            return empty
+
+    @contextmanager
+    def _nobody_writes(self) -> Iterator[bool]:
+        """Hold SQLite's lock of writers, against other processes too; whether the log is empty.
+
+        Then nobody can add to the log, and nobody has anything to move from it into the file.
+        """
+        driver = driver_connection(self._writer)
+        driver.execute("BEGIN IMMEDIATE")
+        try:
+            yield file_size(self._log) == 0
+        finally:
+            driver.execute("ROLLBACK")
+
     def _back_up(self, reason: str, keep: int) -> Path:
         self._require_usable()
         with self._explained(writing=True, files=True):
@@ -379,6 +429,7 @@ class Store:
         self._reader_engine.dispose()
         self._writer.close()
         self._writer_engine.dispose()
+        self._slack.close()
         if release:
             self._lock.release()
 

@@ -75,6 +75,32 @@ def check_file(path: Path, known_version: int) -> bool:
     return True
 
 
+def is_original(path: Path) -> bool:
+    """Tell whether a file is a database of Cloxy 2.0 to 5.1, as far as its tables say so.
+
+    As `check_file`, it changes nothing, and no connection of this process may have it open.
+
+    Raises:
+        IntegrityError: The file is no SQLite database.
+        MigrationError: It has a number, which no version up to 5.1 gave.
+        StoreError: It, or a file beside it, is a link or no regular file of this user.
+    """
+    for candidate in (path, *side_files(path)):
+        _check_kind(candidate)
+    if not path.exists():
+        return False
+    header = read_header(path)
+    if header.application_id != 0 or not _has_chunks_table(path):
+        return False
+    if header.user_version:
+        raise MigrationError(
+            f"{path} looks like a database of Cloxy 5 or earlier, but has the number"
+            f" {header.user_version}, which none of them gave",
+            hint="upgrade Cloxy; the file was left untouched",
+        )
+    return True
+
+
 def newer_error(path: Path, found: int, known: int) -> MigrationError:
     """The refusal of a database that a newer Cloxy wrote."""
     return MigrationError(
@@ -167,8 +193,8 @@ def _refuse_orphans(path: Path) -> None:
 def _foreign(path: Path) -> ForeignDatabaseError:
     if _has_chunks_table(path):
         return ForeignDatabaseError(
-            f"{path} is a database of Cloxy 5 or earlier, which this version cannot read yet",
-            hint="set CLOXY_DATA_DIR to another folder; the file was left untouched",
+            f"{path} is a database of Cloxy 5 or earlier, which has not been upgraded yet",
+            hint="run `cloxy start` once, which upgrades it; so far it was left untouched",
         )
     return ForeignDatabaseError(
         f"{path} is a database of another program",

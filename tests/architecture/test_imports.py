@@ -89,6 +89,9 @@ def loaded_by(arguments):
         ["status"],
         ["status", "--json"],
         ["ingest"],
+        ["mcp"],
+        ["stop"],
+        ["start", "-d", "--help"],
     ],
     ids=" ".join,
 )
@@ -98,6 +101,22 @@ def test_thin_command_loads_nothing_heavy(arguments, monkeypatch):
     assert "click" in loaded
     assert not loaded & HEAVY
     assert "cloxy_hookspecs" not in loaded
+
+
+def test_relay_has_no_event_loop_and_no_metadata(monkeypatch):
+    monkeypatch.setenv("CLOXY_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("CLOXY_AUTOSTART", "0")
+    code = PROBE.format(arguments=["mcp"]).replace('name.partition(".")[0]', "name")
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        input='{"jsonrpc": "2.0", "id": 1, "method": "server/discover"}',
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "no server at" in json.loads(run.stdout)["error"]["message"]
+    loaded = set(json.loads(run.stderr.rpartition("\n")[2]))
+    assert not loaded & {"asyncio", "concurrent.futures", "importlib.metadata", "sqlite3"}
 
 
 def test_recall_and_status_read_no_package_metadata(monkeypatch):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from cloxy_core.services.write.batch import FileBatch, WriteReport
 from cloxy_hookspecs import FileError, PassReport
+from cloxy_hookspecs import Progress as Telling
 
 SHOWN_ERRORS = 10
 
@@ -16,6 +17,7 @@ class Progress:
 
     Attributes:
         sweep_seconds: what the last look at all folders cost, without reading or writing.
+        telling: who waits for the running pass and wants to know how far it is.
     """
 
     scans: int = 0
@@ -31,6 +33,7 @@ class Progress:
     last_result: PassReport | None = None
     last_error: str | None = None
     unknown: Counter[str] = field(default_factory=Counter)
+    telling: Telling | None = None
 
     def begin(self) -> None:
         """A pass begins."""
@@ -39,10 +42,20 @@ class Progress:
 
     def end(self, at: int, seconds: float) -> None:
         """A pass has ended, well or not."""
-        self.scanning, self.current_file = False, None
+        self.scanning, self.current_file, self.telling = False, None, None
         self.scans += 1
         self.last_scan_at = at
         self.last_scan_seconds = round(seconds, 3)
+
+    def tell(self) -> None:
+        """Tell whoever waits how far the pass is."""
+        if self.telling is not None:
+            self.telling.report(
+                self.files_done,
+                self.files_total,
+                f"{self.files_done:,} of {self.files_total:,} session logs read, "
+                f"{self.memories:,} new memories",
+            )
 
     def wrote(self, report: WriteReport) -> None:
         """A transaction was committed."""
@@ -63,6 +76,7 @@ class Tally:
     files: set[str] = field(default_factory=set)
     drift: list[str] = field(default_factory=list)
     errors: list[FileError] = field(default_factory=list)
+    passed_over: list[FileError] = field(default_factory=list)
     retitled: set[int] = field(default_factory=set)
 
     def add(self, batches: Sequence[FileBatch], report: WriteReport) -> None:
@@ -93,5 +107,6 @@ class Tally:
             bad_lines=self.bad_lines,
             errors=tuple(self.errors[:SHOWN_ERRORS]),
             drift=tuple(self.drift),
+            passed_over=tuple(self.passed_over[:SHOWN_ERRORS]),
             seconds=round(seconds, 3),
         )

@@ -1,12 +1,89 @@
-"""Which folders may be read on request: those that are watched, and what lies in them."""
+"""Which folders may be read on request: those that are watched, and what lies in them.
+
+The owner of the data may name any folder: what is read there can only become the owner's own.
+"""
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cloxy_hookspecs import InputError
+from cloxy_core.services.ingest.reading import Reader
+from cloxy_hookspecs import FolderSource, InputError
 
 LONGEST_PATH = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder, or a watched file, that may be read.
+
+    Attributes:
+        path: absolute, without `.` and `..`.
+        watched: whether it lies inside a watched folder.
+    """
+
+    path: Path
+    watched: bool
+
+
+def choose_place(path: Path, roots: Sequence[Path], *, anywhere: bool) -> Place:
+    """What to read, checked.
+
+    Args:
+        path: as the caller gave it; `~` stands for the home folder, nothing else is expanded.
+        roots: watched folders.
+        anywhere: whether it may be a folder outside of them.
+
+    Raises:
+        InputError: it is no path, there is no such folder, or it may not be read on request.
+    """
+    if not anywhere:
+        return Place(require_root(path, roots), watched=True)
+    try:
+        return Place(require_root(path, roots), watched=True)
+    except InputError:
+        # Not inside, or not there: the second look tells which.
+        return Place(_require_folder(path), watched=False)
+
+
+def readers_of(readers: Sequence[Reader], folder: Path) -> Sequence[Reader]:
+    """Readers with a folder as their only root, where their sources can read another one.
+
+    Raises:
+        InputError: none can.
+    """
+    able = [(reader, reader.source) for reader in readers]
+    found = [
+        replace(reader, source=source.of(folder))
+        for reader, source in able
+        if isinstance(source, FolderSource)
+    ]
+    if not found:
+        raise InputError(
+            "no source can read a folder that is not watched",
+            hint="add the folder to CLOXY_WATCH_DIRS and restart",
+        )
+    return found
+
+
+def _require_folder(path: Path) -> Path:
+    """A folder anywhere.
+
+    Raises:
+        InputError: it is no absolute path, or no folder that exists.
+    """
+    wanted = _normal(str(path))
+    hint = "name a folder by its absolute path; a single file is read only in a watched folder"
+    if not wanted.is_absolute():
+        raise InputError("the path of the folder is not absolute", hint=hint)
+    try:
+        is_folder = wanted.is_dir()
+    except OSError:
+        is_folder = False
+    if not is_folder:
+        raise InputError("there is no such folder", hint=hint)
+    return wanted
 
 
 def require_root(path: Path, roots: Sequence[Path]) -> Path:
@@ -62,5 +139,6 @@ def _outside(roots: Sequence[Path]) -> InputError:
     watched = ", ".join(str(root) for root in roots) or "none"
     return InputError(
         "this folder is not inside a watched one",
-        hint=f"watched: {watched}; add it to CLOXY_WATCH_DIRS and restart",
+        hint=f"watched: {watched}; read it once with `cloxy ingest DIR` on the server's machine, "
+        "or add it to CLOXY_WATCH_DIRS and restart",
     )

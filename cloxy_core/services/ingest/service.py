@@ -6,6 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from logging import Logger
 from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import Connection
 
 from cloxy_core.runtime.workers import Workers
 from cloxy_core.services.holding import HELD
@@ -21,7 +24,7 @@ from cloxy_core.services.ingest.passes import (
 )
 from cloxy_core.services.ingest.progress import Progress, Tally
 from cloxy_core.services.ingest.reading import Reader
-from cloxy_core.services.ingest.roots import require_root
+from cloxy_core.services.ingest.roots import choose_place, readers_of
 from cloxy_core.services.write.batch import Cursor, FileBatch
 from cloxy_core.services.write.cursors import read_cursors
 from cloxy_core.services.write.retitling import retitle, stale_titles
@@ -36,6 +39,9 @@ from cloxy_hookspecs import (
     SourceFailure,
     StoreFullError,
 )
+from cloxy_hookspecs import Progress as Telling
+
+T = TypeVar("T")
 
 SHOWN_WARNINGS = 20
 RETITLE = 50
@@ -72,23 +78,47 @@ class IngestService:
         self.interval = 0.0
         self.has_room: Callable[[], Awaitable[str | None]] | None = None
         self.held: Callable[[], Sequence[str]] | None = None
+        self.read_in: Callable[[], Awaitable[object]] | None = None
+        """Called after logs were read in, still within the pass."""
 
     def roots(self) -> Sequence[Path]:
         """Folders that are watched."""
         return list(dict.fromkeys(r for reader in self._readers for r in reader.source.roots()))
 
-    async def run(self, under: Path | None = None, *, force: bool = False) -> PassReport:
+    async def run(
+        self,
+        under: Path | None = None,
+        *,
+        force: bool = False,
+        anywhere: bool = False,
+        progress: Telling | None = None,
+    ) -> PassReport:
         """Run one pass now; waits for a running one first.
 
         Raises:
-            InputError: `under` lies outside of the watched folders, or is no folder that exists.
+            InputError: `under` lies outside of the watched folders and `anywhere` is not set, or
+                is no folder that exists.
             StoreFullError: there is too little room; what was taken in until then stays.
             StoreBusyError: the store cannot be written now; the next pass goes on from there.
         """
+        readers: Sequence[Reader] = self._readers
         if under is not None:
-            under = await self._workers.run("io", partial(require_root, under, self.roots()))
+            choose = partial(choose_place, under, self.roots(), anywhere=anywhere)
+            place = await self._workers.run("io", choose)
+            under = place.path
+            if not place.watched:
+                readers = readers_of(readers, under)
         async with self._turn:
-            return await self._pass(under, force=force)
+            self.progress.telling = progress
+            return await self._pass(readers, under, force=force)
+
+    async def between(self, work: Callable[[Connection], T]) -> T:
+        """Write while no log is read; the next pass looks at every cursor anew."""
+        async with self._turn:
+            try:
+                return await self._store.write(work, durable=True)
+            finally:
+                self._outdated = True
 
     async def status(self) -> IngestStatus:
         """What the watcher is doing."""
@@ -132,15 +162,19 @@ class IngestService:
             self._outdated = True
             raise
 
-    async def _pass(self, under: Path | None, *, force: bool) -> PassReport:
+    async def _pass(
+        self, readers: Sequence[Reader], under: Path | None, *, force: bool
+    ) -> PassReport:
         progress, tally, began = self.progress, Tally(), time.monotonic()
         progress.begin()
         whole = False
         try:
             await self._take_notice()
-            for reader in self._readers:
+            for reader in readers:
                 await self._one_source(reader, under, tally, force=force)
             await self._take_notice()
+            if self.read_in is not None:
+                await self.read_in()
             progress.last_error, whole = None, True
         except (CloxyError, OSError) as error:
             progress.last_error = str(error)
@@ -180,6 +214,7 @@ class IngestService:
             self.progress.current_file = group.current
             await self._write(reader, group.batches, tally, stored)
             self.progress.files_done += group.files_done
+            self.progress.tell()
             if len(tally.retitled) >= RETITLE:
                 await self._retitle(tally)
         if found.gone:
@@ -275,8 +310,8 @@ class IngestService:
             if failure.uri not in self._failures:
                 self._log.warning("cannot look at %s: %s", failure.uri, failure.reason)
             self._failures[failure.uri] = failure.reason
-            if not failure.deliberate:
-                tally.errors.append(FileError(failure.uri, failure.reason[:ERROR_CHARACTERS]))
+            told = tally.passed_over if failure.deliberate else tally.errors
+            told.append(FileError(failure.uri, failure.reason[:ERROR_CHARACTERS]))
 
     def _warnings(self, cursors: Sequence[Cursor]) -> tuple[str, ...]:
         """Things that a person should see, the same for every door."""

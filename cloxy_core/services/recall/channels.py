@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
@@ -56,6 +57,11 @@ class Channels:
         """Those that search by vector."""
         return tuple(name for name in names if self._has_vectors(name))
 
+    def holding(self, asked: Asked, names: Sequence[str]) -> Asked:
+        """The question with the indexes of this moment, which fit its vector. On the loop."""
+        held = {name: self._by_name[name].index for name in names if self._has_vectors(name)}
+        return replace(asked, indexes=held)
+
     def search(
         self,
         connection: Connection,
@@ -106,7 +112,7 @@ class Channels:
         self, connection: Connection, name: str, probe: Probe, limit: int, asked: Asked
     ) -> Found:
         """What an index of vectors finds; one that fails costs no more than its own answer."""
-        index = self._by_name[name].index
+        index = asked.indexes.get(name) or self._by_name[name].index
         found = contained(lambda: index.search(connection, probe, limit))
         if not isinstance(found, Failure):
             return asked.relevant(found.value)

@@ -12,6 +12,8 @@ from cloxy_core.services.headers import header
 from cloxy_core.services.recall.candidates import among
 from cloxy_core.services.recall.ranking import Ranked
 from cloxy_core.services.recall.sharing import copies_of, identity, owned, sessions_of
+from cloxy_core.services.upgrade.turns import HEADER
+from cloxy_core.store.legacy.rows import UPGRADED_FROM
 from cloxy_hookspecs import Filters, PassageHit, Query, RecallHit, StorePort
 from cloxy_hookspecs.tables import memories, sources
 
@@ -156,24 +158,32 @@ def _hit(passages: Fold, row: RowMapping, places: Places, sessions: tuple[str, .
     best = passages[0]
     place = best.candidate
     own = () if place.session is None else (place.session,)
+    metadata = _metadata(row, place.title)
     return RecallHit(
         id=row["id"],
         uid=row["uid"],
         content=row["content"],
-        header=header(row["occurred_from"], place.project, place.title, place.session),
+        header=_own_header(row["content"], metadata)
+        or header(row["occurred_from"], place.project, place.title, place.session),
         source=row["source"],
         project=place.project,
         session=place.session,
         sessions=sessions or own,
         at_from=row["occurred_from"],
         at_to=row["occurred_to"],
-        metadata=_metadata(row, place.title),
+        metadata=metadata,
         score=best.score,
         similarity=places.similarity.get(place.id),
         keyword_rank=places.keyword.get(place.id),
         recency=best.recency,
         passages=tuple(_passage(item) for item in passages),
     )
+
+
+def _own_header(content: str, metadata: Mapping[str, object]) -> str:
+    """The first line of a memory that came from an old database, where that is its header."""
+    found = HEADER.match(content) if UPGRADED_FROM in metadata else None
+    return found[0].rstrip("\n") if found else ""
 
 
 def _metadata(row: RowMapping, title: str | None) -> Mapping[str, object]:

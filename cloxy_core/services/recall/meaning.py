@@ -1,7 +1,7 @@
 """What a recall needs of the model that embeds."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from cloxy_hookspecs import (
@@ -9,6 +9,7 @@ from cloxy_hookspecs import (
     Float32Vector,
     Found,
     Hit,
+    Index,
     ModelMissingError,
     Query,
 )
@@ -48,11 +49,16 @@ class Asked:
         vector: its vector, shape (d,); None when only words can be searched for.
         info: what made it.
         notes: why there is no vector, for the asker.
+        space: the space of the vector, by its id in the store; None where that is not known.
+        indexes: index by channel, as they were when the question was embedded; the channel's own
+            for one that is not named.
     """
 
     vector: Float32Vector | None = None
     info: EmbedderInfo | None = None
     notes: tuple[str, ...] = ()
+    space: int | None = None
+    indexes: Mapping[str, Index] = field(default_factory=dict[str, Index])
 
     def relevant(self, found: Found) -> Found:
         """Only what is similar enough to have to do with the question."""
@@ -71,6 +77,10 @@ class Asked:
         return self.info.weight * min(1.0, max(0.0, (hits[0].score - floor) / (sure - floor)))
 
 
+def _unknown() -> int | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """Asks the model, and says when it cannot answer.
@@ -79,11 +89,13 @@ class Asking:
         meaning: the model.
         index_trouble: why the index of a channel cannot answer now, in words; None when it can.
         index_failed: is told that the index of a channel failed while it searched.
+        space: the space that questions are embedded for now; None where that is not known.
     """
 
     meaning: Meaning
     index_trouble: Callable[[str], str | None]
     index_failed: Callable[[str, BaseException], None]
+    space: Callable[[], int | None] = _unknown
 
     async def ask(self, query: Query, channels: Sequence[str]) -> Asked:
         """Embed the question for these channels of vectors.
@@ -103,10 +115,22 @@ class Asking:
         troubles = (self.index_trouble(name) for name in channels)
         if (trouble := next(filter(None, troubles), None)) is not None:
             return self._without(query, trouble)
-        vector = await self.meaning.query_vector(query.search_text)
-        if vector is None:
-            return self._without(query, self.meaning.trouble() or BUSY)
-        return Asked(vector, info)
+        while True:
+            info, space = self.meaning.info, self.space()
+            vector = await self.meaning.query_vector(query.search_text)
+            if vector is None:
+                return self._without(query, self.meaning.trouble() or BUSY)
+            if space == self.space():
+                return Asked(vector, info, space=space)
+            # Another model took over meanwhile: the question is embedded for that one.
+
+    def without(self, query: Query) -> Asked:
+        """The question as it is asked when no space stays for long enough.
+
+        Raises:
+            ModelMissingError: `mode` is dense and there is no vector to search by.
+        """
+        return self._without(query, self.meaning.trouble() or BUSY)
 
     def _without(self, query: Query, reason: str | None) -> Asked:
         if query.mode == "dense":

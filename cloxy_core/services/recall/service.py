@@ -1,12 +1,15 @@
 """The stages of a recall, in order."""
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
+from cloxy_core.services.embedding.spaces import SpaceMovedError, require_space
 from cloxy_core.services.indexing import Channel
 from cloxy_core.services.recall import candidates, folding
 from cloxy_core.services.recall.browsing import TIME, newest_within
@@ -22,6 +25,9 @@ from cloxy_core.store.reads import lenient_text
 from cloxy_hookspecs import Expander, Filters, Fuser, InputError, Query, Recall
 
 T = TypeVar("T")
+
+_ASKED_AGAIN = 100
+_FOLLOW_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +98,24 @@ class RecallService:
         names = self._channels.chosen(query)
         # What is only listed by time needs no vector.
         listed = query.browse and narrowed(query.filters, query.window) is not None
-        asked = await self._asking.ask(query, () if listed else self._channels.of_vectors(names))
+        vectors = () if listed else self._channels.of_vectors(names)
+        for _ in range(_ASKED_AGAIN):
+            asked = self._channels.holding(await self._asking.ask(query, vectors), vectors)
+            with suppress(SpaceMovedError):
+                return await self._answered(query, names, asked)
+            # The commit is there, and this process follows in a moment.
+            await asyncio.sleep(_FOLLOW_SECONDS)
+        return await self._answered(query, names, self._asking.without(query))
+
+    async def _answered(self, query: Query, names: Sequence[str], asked: Asked) -> Recall:
+        """The answer to a question that has its vector.
+
+        Raises:
+            SpaceMovedError: the vector is of a space that is not the active one any more.
+        """
 
         def find(connection: Connection) -> _Finding:
+            require_space(connection, asked.space)
             return self._found(connection, query, names, asked)
 
         def fold(connection: Connection, finding: _Finding) -> Recall:
