@@ -75,8 +75,7 @@ VERIFY_SERVER: Setting[bool] = Setting(
     env="CLOXY_VERIFY_SERVER",
     default=True,
     parse=parse_flag,
-    help="Whether commands check on this machine that the server is that of the data directory, "
-    "before they send anything; off behind a tunnel or before a container.",
+    help="Whether commands make sure that a server here is ours; off for a tunnel or a container.",
 )
 AUTOSTART: Setting[bool] = Setting(
     name="server.autostart",

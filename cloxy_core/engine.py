@@ -166,6 +166,7 @@ class Engine:
         self.hold = IngestHold(paths.data, self.store, self.tombstones)
         self._project_paths = ProjectResolver()
         self.ingest = self._ingest()
+        self.ingest.eraser = self.memories.eraser
         self.rules = RuleService(
             self.store, self.ingest, self.memories, self.forgetter, self.clock, log
         )

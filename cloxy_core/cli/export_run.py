@@ -19,7 +19,15 @@ from cloxy_core.services.dates import Dates
 from cloxy_core.services.exchange.form import encode
 from cloxy_core.services.exchange.leaving import Leaving
 from cloxy_core.services.exchange.snapshot import snapshot
+from cloxy_core.services.keeping.meanwhile import (
+    TRIES,
+    Mark,
+    forgotten_so_far,
+    forgotten_until_now,
+    too_often,
+)
 from cloxy_core.services.keeping.records import KnownCopy, note_copy
+from cloxy_core.store.connections import driver_connection
 from cloxy_hookspecs import ConflictError, Filters, InputError, NotFoundError
 
 
@@ -65,6 +73,7 @@ def run(
         NotFoundError: there is no database.
         ConflictError: the file is there.
         InputError: the file cannot be written.
+        StoreBusyError: text was being forgotten all the time; nothing is left of the file.
         CloxyError: the database cannot be read.
     """
     folder = data_directory(load_settings(environ))
@@ -76,7 +85,30 @@ def run(
         )
     now = SystemClock().now_ms()
     filters = wanted.filters(environ, now)
+    if file is None:
+        counts, _mark = _write(paths, filters, now, None, force, progress)
+        return counts
+    path = Path(file).absolute()
+    for again in range(TRIES):
+        counts, mark = _write(paths, filters, now, file, force or again > 0, progress)
+        note_copy(paths.data, KnownCopy("export", path, now))
+        if forgotten_until_now(paths.database) == mark:
+            return counts
+    path.unlink(missing_ok=True)
+    raise too_often(path)
+
+
+def _write(
+    paths: DataDirectory,
+    filters: Filters,
+    now: int,
+    file: str | None,
+    force: bool,
+    progress: CountLine,
+) -> tuple[Mapping[str, int], Mark]:
+    """Write one snapshot; its counts, and what had been forgotten before it."""
     with _target(file, force=force) as target, snapshot(paths.database) as connection:
+        mark = forgotten_so_far(driver_connection(connection))
         total = 0
         leaving = Leaving(
             connection, filters, __version__, now, lambda count: progress.count(count, total)
@@ -84,9 +116,7 @@ def run(
         total = leaving.total() if filters == Filters() else 0
         for line in leaving.lines():
             target(encode(line))
-    if file is not None:
-        note_copy(paths.data, KnownCopy("export", Path(file).absolute(), now))
-    return asdict(leaving.counts)
+    return asdict(leaving.counts), mark
 
 
 @contextmanager

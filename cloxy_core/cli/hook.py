@@ -42,7 +42,7 @@ def session_start(budget: int, explain: bool) -> int:
     """
     try:
         text = _block(_given(), budget)
-    except (ClientError, OSError, ValueError) as error:
+    except (ClientError, OSError, ValueError, RecursionError) as error:
         if explain:
             output.warn(str(error))
         return 0
@@ -73,7 +73,7 @@ def _block(given: Mapping[str, object], budget: int) -> str:
         ValueError: there is nothing to tell; the message says why.
     """
     source = given.get("source", "startup")
-    if source not in BEGINNINGS:
+    if not isinstance(source, str) or source not in BEGINNINGS:
         raise ValueError(f"the session goes on ({output.escape(source)}): it was told before")
     cwd = given.get("cwd")
     folder = cwd if isinstance(cwd, str) and cwd else str(Path.cwd())

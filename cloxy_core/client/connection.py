@@ -9,7 +9,7 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from cloxy_core import identity
-from cloxy_core.client.verification import verified_version
+from cloxy_core.client.verification import CHECK_SECONDS, verified_version
 from cloxy_core.client_config import ClientConfig, ClientError
 
 CONNECT_SECONDS = 5.0
@@ -41,33 +41,43 @@ class Connection:
 
 
 @contextlib.contextmanager
-def connected(config: ClientConfig) -> Iterator[Connection]:
+def connected(config: ClientConfig, seconds: float | None = None) -> Iterator[Connection]:
     """Connect, check who answers where that is possible, and close at the end.
+
+    Args:
+        config: where the server is.
+        seconds: as `open_connection` takes it.
 
     Raises:
         UnreachableError: nothing accepts connections at the address.
         ClientError: what answers is not the server of our data directory.
     """
-    link = open_connection(config)
+    link = open_connection(config, seconds)
     try:
         yield link
     finally:
         link.http.close()
 
 
-def open_connection(config: ClientConfig) -> Connection:
+def open_connection(config: ClientConfig, seconds: float | None = None) -> Connection:
     """Connect, and check who answers where that is possible.
+
+    Args:
+        config: where the server is.
+        seconds: time limit of either step, for who has less time than these usually get.
 
     Raises:
         UnreachableError: nothing accepts connections at the address.
         ClientError: what answers is not the server of our data directory.
     """
-    opened = _connect(config.url)
+    limit = float("inf") if seconds is None else seconds
+    opened = _connect(config.url, min(CONNECT_SECONDS, limit))
     base = urlsplit(config.url).path
     try:
         version = None
         if config.data_dir is not None:
-            version = verified_version(opened, base, config.url, config.data_dir)
+            patience = min(CHECK_SECONDS, limit)
+            version = verified_version(opened, base, config.url, config.data_dir, patience)
         return Connection(opened, base, _headers(config), version)
     except BaseException:
         opened.close()
@@ -82,11 +92,11 @@ def owner_header(config: ClientConfig) -> Headers:
     return {} if token is None else {identity.OWNER_HEADER: token}
 
 
-def _connect(url: str) -> http.client.HTTPConnection:
+def _connect(url: str, seconds: float) -> http.client.HTTPConnection:
     """Open the connection, so that an unreachable server is told from a slow one."""
     parts = urlsplit(url)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=CONNECT_SECONDS)
+    connection = kind(parts.hostname or "", parts.port, timeout=seconds)
     try:
         connection.connect()
     except (OSError, UnicodeError) as error:

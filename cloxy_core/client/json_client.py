@@ -43,7 +43,8 @@ class Client:
             method: HTTP method.
             path: path below the server's address, with its query string.
             body: JSON object to send; a method that takes a body sends an empty object for None.
-            seconds: time limit of the whole answer; None waits as long as the server works.
+            seconds: time limit of the whole answer; None waits as long as the server works. To
+                connect and to check the server may take no longer either.
             as_owner: show the server of this machine that the owner of its data asks.
 
         Raises:
@@ -51,7 +52,7 @@ class Client:
             ClientError: the server refused (its code, message and hint), was too slow, is not
                 that of our data directory, or what answers is not a Cloxy server.
         """
-        with connected(self._config) as link:
+        with connected(self._config, seconds) as link:
             headers: Headers = {**link.headers, "Connection": "close"}
             if as_owner:
                 headers |= owner_header(self._config)

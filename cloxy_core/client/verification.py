@@ -1,7 +1,12 @@
 """Whether what answers at an address of this machine is the server of our data directory."""
 
+import contextlib
 import http.client
 import json
+import re
+import socket
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +16,8 @@ from cloxy_core.client_config import ClientError
 
 CHECK_SECONDS: Final = 10.0
 _ANSWER_LIMIT: Final = 64 * 1024
+# What is told of a server that is not ours is in its own words, which may be anything.
+_VERSION: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]{0,63}")
 _TUNNEL = "behind a container or a tunnel set CLOXY_VERIFY_SERVER=0"
 
 
@@ -19,7 +26,11 @@ class NotOurServerError(ClientError):
 
 
 def verified_version(
-    connection: http.client.HTTPConnection, base: str, url: str, data_dir: Path
+    connection: http.client.HTTPConnection,
+    base: str,
+    url: str,
+    data_dir: Path,
+    seconds: float = CHECK_SECONDS,
 ) -> str:
     """Let the server prove that it knows the token of the data directory.
 
@@ -28,6 +39,7 @@ def verified_version(
         base: path of the server's address.
         url: the server's address, for messages.
         data_dir: data directory.
+        seconds: how long its whole answer may take.
 
     Returns:
         The server's version.
@@ -36,14 +48,13 @@ def verified_version(
         NotOurServerError: it cannot prove it; the message says what is likely.
         ClientError: no usable answer came in time, or the token cannot be read.
     """
-    connection.sock.settimeout(CHECK_SECONDS)
     nonce = identity.new_nonce()
     host, port = connection.sock.getpeername()[:2]
     place = (str(host), int(port))
-    answer = _ask(connection, f"{base}/identity?nonce={nonce}", url)
+    answer = _ask(connection, f"{base}/identity?nonce={nonce}", url, seconds)
     if answer is None or answer.get("service") != "cloxy" or "proof" not in answer:
-        raise _no_identity(connection, base, url)
-    version = str(answer.get("version") or "of unknown version")
+        raise _no_identity(connection, base, url, seconds)
+    version = _version_in(answer)
     token = _token(data_dir)
     if token is None or not identity.is_proof(str(answer["proof"]), token, nonce, place):
         raise _not_ours(url, data_dir, version, _port(connection), has_token=token is not None)
@@ -56,30 +67,63 @@ def verified_version(
     return version
 
 
-def _ask(connection: http.client.HTTPConnection, path: str, url: str) -> dict[str, object] | None:
+def _ask(
+    connection: http.client.HTTPConnection, path: str, url: str, seconds: float
+) -> dict[str, object] | None:
     """The JSON object that is answered with status 200; None for any other answer.
 
     Raises:
-        ClientError: nothing came in time.
+        ClientError: the whole of it did not come in time.
     """
-    try:
-        connection.request("GET", path, headers={"Accept": "application/json"})
-        response = connection.getresponse()
-        body = response.read(_ANSWER_LIMIT)
-        if response.read(1):
-            connection.close()
-            return None
-        found = json.loads(body) if response.status == 200 else None
-    except TimeoutError as error:
-        raise ClientError(
-            f"what listens at {url} did not say within {CHECK_SECONDS:g} seconds who it is",
-            code="timeout",
-            hint="if it is Cloxy, wait until it is less busy, or stop it; if it is another "
-            f"program, set {another_port(_port(connection))}",
-        ) from error
-    except (OSError, http.client.HTTPException, ValueError, RecursionError):
-        return None
+    with _cut_off_after(connection.sock, seconds) as is_late:
+        try:
+            connection.request("GET", path, headers={"Accept": "application/json"})
+            response = connection.getresponse()
+            body = response.read(_ANSWER_LIMIT)
+            if response.read(1):
+                connection.close()
+                return None
+            found = json.loads(body) if response.status == 200 else None
+        except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
+            if not (is_late.is_set() or isinstance(error, TimeoutError)):
+                return None
+            raise ClientError(
+                f"what listens at {url} did not say within {seconds:g} seconds who it is",
+                code="timeout",
+                hint="if it is Cloxy, wait until it is less busy, or stop it; if it is another "
+                f"program, set {another_port(_port(connection))}",
+            ) from error
     return found if isinstance(found, dict) else None
+
+
+@contextlib.contextmanager
+def _cut_off_after(sock: socket.socket, seconds: float) -> Iterator[threading.Event]:
+    """End a connection when its time is over, whatever still comes; the event says that it is.
+
+    A time limit of the socket begins anew with every byte.
+    """
+    is_late = threading.Event()
+
+    def cut_off() -> None:
+        is_late.set()
+        with contextlib.suppress(OSError):
+            # Not the method of a TLS socket, which takes away what the reader still uses.
+            socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+    sock.settimeout(seconds)
+    timer = threading.Timer(seconds, cut_off)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield is_late
+    finally:
+        timer.cancel()
+
+
+def _version_in(answer: dict[str, object]) -> str:
+    """The version that a server tells, if it looks like one."""
+    told = answer.get("version")
+    return told if isinstance(told, str) and _VERSION.fullmatch(told) else "of unknown version"
 
 
 def _token(data_dir: Path) -> str | None:
@@ -113,13 +157,14 @@ def _not_ours(
     )
 
 
-def _no_identity(connection: http.client.HTTPConnection, base: str, url: str) -> NotOurServerError:
+def _no_identity(
+    connection: http.client.HTTPConnection, base: str, url: str, seconds: float
+) -> NotOurServerError:
     old = None
     if connection.sock is not None:
-        connection.sock.settimeout(CHECK_SECONDS)
-        old = _ask(connection, f"{base}/health", url)
+        old = _ask(connection, f"{base}/health", url, seconds)
     if old is not None and old.get("service") == "cloxy":
-        version = str(old.get("version") or "of unknown version")
+        version = _version_in(old)
         return NotOurServerError(
             f"an older Cloxy ({version}) runs at {url}, which cannot show whose it is, "
             "so nothing was sent",

@@ -16,7 +16,7 @@ from cloxy_core.client_config import ClientConfig, ClientError
 from cloxy_core.launching.detached import is_alive, start_detached
 from cloxy_core.launching.environment import server_environment
 from cloxy_core.launching.launch_lock import LaunchLock
-from cloxy_core.os_service.launch_log import launch_log, open_launch_log
+from cloxy_core.os_service.launch_log import launch_log, make_folder, open_launch_log
 from cloxy_core.runtime.lock_file import LOCK_FILE, LockHolder, is_held, read_holder
 
 START_SECONDS: Final = 60.0
@@ -148,7 +148,7 @@ def _spawn(config: ClientConfig, environ: Mapping[str, str], host: str | None) -
     path = launch_log(data_dir)
     environment = server_environment(environ, data_dir, host, urlsplit(config.url).port)
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(path.parent)
         log = open_launch_log(path)
         try:
             begins = os.fstat(log).st_size

@@ -93,6 +93,11 @@ def _ask(config: ClientConfig, holder: LockHolder | None) -> None:
             hint=_by_hand(holder.pid if holder else None),
         ) from error
     except ClientError as error:
+        if error.code == "timeout" and holder is not None:
+            raise StopError(
+                f"the server at {config.url} has the data directory and does not answer in time",
+                hint=_by_hand(holder.pid),
+            ) from error
         if error.status not in {403, 404, 405}:
             raise
         raise StopError(

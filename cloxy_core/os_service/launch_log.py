@@ -4,6 +4,7 @@ The server has its own log. Here is what it prints when it starts or refuses to,
 or a plugin prints against all manners, for however long that goes on.
 """
 
+import errno
 import os
 import stat
 import sys
@@ -28,10 +29,10 @@ def redirect_streams(data_dir: Path) -> Path:
     """Send both streams of this process to the launch log, and keep that file small from now on.
 
     Raises:
-        OSError: the file cannot be opened, or is a link.
+        OSError: the file cannot be opened, or it or its folder is a link.
     """
     path = launch_log(data_dir)
-    path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+    make_folder(path.parent)
     _put_away(path)
     descriptor = open_launch_log(path)
     for number in (1, 2):
@@ -41,6 +42,17 @@ def redirect_streams(data_dir: Path) -> Path:
     keeper = threading.Thread(target=_keep_small, name="cloxy launch log", daemon=True)
     keeper.start()
     return path
+
+
+def make_folder(folder: Path) -> None:
+    """Have the folder of the log, and see that it is one; a link may lead anywhere.
+
+    Raises:
+        OSError: it cannot be made, or is a link.
+    """
+    if folder.is_symlink():
+        raise OSError(errno.ELOOP, "it is a link, not a folder; remove the link", str(folder))
+    folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
 
 
 def open_launch_log(path: Path) -> int:

@@ -70,9 +70,10 @@ class Exchange:
                     socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Give the connection back to the system."""
+        """Give the connection back to the system; nobody waits for it to be sent any more."""
         with self._lock:
             self._socket = None
+        self.sent.set()
         with contextlib.suppress(OSError):
             if self._response is not None:
                 self._response.close()

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from cloxy_core.client_config import ClientError
+from cloxy_core.escaping import escape
 from cloxy_core.relay.answers import (
     AnswerError,
     Received,
@@ -323,10 +324,12 @@ class Relay:
             flight.give_up()
 
     def _fail(self, flight: Flight, error: ClientError) -> None:
+        hint = None if error.hint is None else escape(error.hint)
         words = f"{error.message}; {error.hint}" if error.hint else error.message
-        data = {"code": error.code, "hint": error.hint, "status": error.status}
+        data = {"code": error.code, "hint": hint, "status": error.status}
         known = {name: value for name, value in data.items() if value is not None}
-        line = error_line(flight.message.id, RELAY_ERROR, words, known)
+        # It may be in the words of whoever answers at the address, or of a log.
+        line = error_line(flight.message.id, RELAY_ERROR, escape(words), known)
         flight.answer(None if flight.cancelled else line)
 
 

@@ -334,6 +334,13 @@ class Indexing:
         names = [feed.channel.record.name for feed in self._vectors]
         connection.execute(delete(index_checkpoints).where(index_checkpoints.c.index.in_(names)))
 
+    def renew_words(self, connection: Connection) -> None:
+        """Build every SQL index anew within a transaction, reading nothing of the old ones."""
+        self._clear(connection)
+        last, changes = self._refill(connection, after=0)
+        while changes:
+            last, changes = self._refill(connection, after=last)
+
     def _clear(self, connection: Connection) -> None:
         for channel in self._commit:
             channel.index.clear_in(connection)

@@ -1,6 +1,7 @@
 """`cloxy hook session-start` as an agent runs it: silent rather than slow or wrong."""
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -59,7 +60,7 @@ def test_a_new_session_is_told(server):
         assert len(told["additionalContext"]) <= 2000
 
 
-@pytest.mark.parametrize("source", ["resume", "compact", "fork", "", None, 7])
+@pytest.mark.parametrize("source", ["resume", "compact", "fork", "", None, 7, [], {}])
 def test_one_that_goes_on_is_not_told_again(server, source):
     run = hook(begins(source), url=server.url, data=server.data)
     assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")
@@ -70,7 +71,9 @@ def test_an_unknown_project_is_not_told(server):
     assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")
 
 
-@pytest.mark.parametrize("text", [b"", b"no json", b"[]", b"\xff\xfe", b'{"source": "startup"'])
+@pytest.mark.parametrize(
+    "text", [b"", b"no json", b"[]", b"[" * 100_000, b"\xff\xfe", b'{"source": "startup"']
+)
 def test_broken_input_is_no_failure(server, text):
     run = hook(text, url=server.url, data=server.data)
     assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")
@@ -83,6 +86,14 @@ def test_without_a_server_it_is_silent_and_says_why_when_asked(tmp_path):
     run = hook(begins(), "--explain", url=url, data=tmp_path)
     assert (run.returncode, run.stdout) == (0, b"")
     assert b"no server at" in run.stderr
+
+
+def test_a_program_that_has_the_port_and_says_nothing_is_not_waited_for(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        run = hook(begins(), "--explain", url=url, data=tmp_path)
+    assert (run.returncode, run.stdout) == (0, b"")
+    assert b"did not say within 0.5 seconds who it is" in run.stderr
 
 
 def test_it_imports_nothing_heavy():

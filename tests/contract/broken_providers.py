@@ -504,6 +504,7 @@ for test, provider in (
     ("test_items_tell_the_truth", items_changed(identity=lambda item, n: "same")),
     ("test_a_renamed_file_keeps_its_identity", items_changed(identity=lambda item, n: item.uri)),
     ("test_discovery_stays_below_what_is_asked", source(discover=everything)),
+    ("test_another_folder_is_read_as_its_own_is", source(of=lambda self, folder: self)),
     ("test_a_vanished_folder_is_no_error", source(discover=insisting)),
     ("test_lines_are_the_bytes_of_the_file", lines_changed(lambda lines: lines[:-1])),
     (

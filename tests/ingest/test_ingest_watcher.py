@@ -139,10 +139,10 @@ def test_a_pass_that_fails_does_not_end_the_watcher(server, monkeypatch, caplog)
     ingest = server.engine.ingest
     original, failures = ingest._pass, [OSError(5, "no"), ZeroDivisionError("no")]
 
-    async def failing(under, *, force):
+    async def failing(readers, under, *, force):
         if failures:
             raise failures.pop()
-        return await original(under, force=force)
+        return await original(readers, under, force=force)
 
     monkeypatch.setattr(ingest, "_pass", failing)
     server.write(lines(*turns(2)))

@@ -15,6 +15,7 @@ from process.cli_runner import PROGRAM, child_environment
 from server.live_server import LiveServer
 
 from cloxy_core.services.write.tombstones import key_mark
+from cloxy_core.store.library import driver
 from cloxy_hookspecs import StoreError
 from cloxy_hookspecs.errors import (
     DataDirectoryInUseError,
@@ -158,6 +159,18 @@ def newer_plugin(path):
         connection.execute("INSERT INTO schema_migrations VALUES ('core', ?, 1)", (last + 1,))
 
 
+def acting(path):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "CREATE TRIGGER more AFTER INSERT ON memories BEGIN DELETE FROM tombstones; END"
+        )
+
+
+def seeing(path):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE VIEW more AS SELECT * FROM memories")
+
+
 def in_use(path):
     Path(f"{path}-wal").write_bytes(b"changes")
 
@@ -172,6 +185,8 @@ def in_use(path):
         (foreign, ForeignDatabaseError, "not a backup of this Cloxy"),
         (newer, MigrationError, "newer Cloxy"),
         (newer_plugin, MigrationError, "newer version"),
+        (acting, ForeignDatabaseError, "holds a trigger"),
+        (seeing, ForeignDatabaseError, "holds a view"),
         (in_use, InputError, "no finished backup"),
         (Path.unlink, NotFoundError, "there is no file"),
     ],
@@ -183,6 +198,27 @@ def test_what_is_no_sound_backup_is_refused_and_nothing_changes(forgetful, harm,
     assert done.returncode == error.exit_code, done.stderr
     assert words in done.stderr.decode()
     assert forgetful.bytes() == before
+
+
+def test_nothing_of_its_index_of_words_is_trusted(forgetful):
+    with closing(driver.connect(str(forgetful.kept))) as connection, connection:
+        connection.execute(
+            "UPDATE fts_passages SET body = 'sawfishbone' WHERE passage_id ="
+            " (SELECT min(passage_id) FROM fts_passages)"
+        )
+        connection.execute("INSERT INTO passages_fts(passages_fts) VALUES('rebuild')")
+        connection.execute("UPDATE passages_fts_data SET block = x'ff' WHERE id > 10")
+    done = forgetful.run("restore", forgetful.kept, "--yes", "--json")
+    if done.returncode:
+        # Libraries that look into the index say that it is damaged.
+        assert b"is damaged" in done.stderr
+        with closing(driver.connect(str(forgetful.kept))) as connection, connection:
+            connection.execute("INSERT INTO passages_fts(passages_fts) VALUES('rebuild')")
+        forgetful.restore()
+    with forgetful.server() as server:
+        assert server.recall("sawfishbone") == []
+        assert server.recall("lantern queue number")
+        server.check()
 
 
 def test_the_live_memory_is_no_backup(forgetful):

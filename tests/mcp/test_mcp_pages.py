@@ -211,6 +211,19 @@ def test_what_is_kept_is_dropped_after_a_while_and_when_there_is_too_much():
     assert bench.ask(first).failed
 
 
+def test_an_answer_that_was_on_its_way_while_all_was_dropped_is_not_kept():
+    class Changing(list):
+        def __iter__(self):
+            bench.shelf.clear()
+            return super().__iter__()
+
+    bench = Bench(["z" * MOST_TEXT] * 2)
+    assert not bench.ask(bench.ask().value["next_cursor"]).failed
+    bench.texts = Changing(bench.texts)
+    cursor = bench.ask().value["next_cursor"]
+    assert "something was changed since" in bench.ask(cursor).text
+
+
 @settings(max_examples=200)
 @given(st.text(max_size=60))
 def test_no_text_breaks_the_reading_of_cursors(text):

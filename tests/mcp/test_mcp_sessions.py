@@ -1,12 +1,24 @@
 """Sessions that nobody ended: the ones that were quiet longest make room for new ones."""
 
 import asyncio
+import functools
+import json
 
 import pytest
 
 from cloxy_core.surfaces.mcp.sdk import running
 from cloxy_core.surfaces.mcp.sdk.running import RunningServer
 from cloxy_core.surfaces.mcp.sdk.sessions import Sessions
+
+
+def in_a_loop(test):
+    """A test that is a coroutine."""
+
+    @functools.wraps(test)
+    def run(*arguments, **named):
+        asyncio.run(test(*arguments, **named))
+
+    return run
 
 
 class Library:
@@ -51,6 +63,7 @@ async def ask(app, method="POST", session=None, *, slow=False):
     return told[0]["status"]
 
 
+@in_a_loop
 async def test_who_was_quiet_longest_makes_room():
     library = Library()
     app = Sessions(library, 3)
@@ -62,6 +75,7 @@ async def test_who_was_quiet_longest_makes_room():
     assert await ask(app, session=b"s2") == 404
 
 
+@in_a_loop
 async def test_a_session_in_use_stays():
     library = Library()
     app = Sessions(library, 2)
@@ -78,6 +92,7 @@ async def test_a_session_in_use_stays():
     assert library.open == {b"s1", b"s7"}
 
 
+@in_a_loop
 async def test_when_all_are_in_use_the_library_decides():
     library = Library()
     app = Sessions(library, 1)
@@ -91,6 +106,7 @@ async def test_when_all_are_in_use_the_library_decides():
 
 
 @pytest.mark.parametrize("ended", ["deleted", "by the library"])
+@in_a_loop
 async def test_an_ended_session_takes_no_place(ended):
     library = Library()
     app = Sessions(library, 2)
@@ -109,10 +125,11 @@ async def test_an_ended_session_takes_no_place(ended):
 class NoCalls:
     """A server without doors."""
 
-    class catalogue:  # noqa: N801 - stands for an object
+    class catalogue:
         tools = {}  # noqa: RUF012 - never changed
 
 
+@in_a_loop
 async def test_the_real_server_takes_new_clients_for_ever(monkeypatch):
     monkeypatch.setattr(running, "MOST_SESSIONS", 3)
     monkeypatch.setattr(running, "SPARE_SESSIONS", 1)
@@ -129,8 +146,10 @@ async def test_the_real_server_takes_new_clients_for_ever(monkeypatch):
 
 async def handshake(server):
     """The name of a new session."""
-    params = b'{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}'
-    body = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":' + params + b"}"
+    client = {"name": "x", "version": "1"}
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    body = json.dumps(message).encode()
     status, headers = await post(server, body)
     assert status == 200
     return headers[b"mcp-session-id"]
@@ -150,6 +169,7 @@ async def post(server, body, *more):
         if given:
             return given.pop()
         await never.wait()
+        return None
 
     async def send(message):
         told.append(message)

@@ -39,7 +39,7 @@ class Module:
     def __init__(self):
         self.started = 0
 
-    def RunningServer(self, _calls, _max_body):  # noqa: N802 - the name of a class
+    def RunningServer(self, _calls, _max_body):
         return self
 
     async def start(self):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import stat
 from pathlib import Path
@@ -153,6 +154,19 @@ def test_directory_that_is_held_without_a_server_is_told(background):
         stopped = background.run("stop")
         assert stopped.returncode == 1
         assert "kill 4711" in stopped.stderr.decode()
+
+
+def test_server_that_hangs_is_told_with_what_ends_it(background):
+    pid = printed(background.run("start", "-d", "--json"))["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        run = background.run("stop")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert run.returncode == 1
+    said = run.stderr.decode()
+    assert "does not answer in time" in said
+    assert f"`kill {pid}`" in said
 
 
 def test_key_of_the_data_directory_is_used(background):

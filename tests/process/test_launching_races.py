@@ -110,3 +110,18 @@ def test_restarted_server_is_used_without_a_word_from_the_client(background):
         assert relay.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})["result"]["tools"]
         assert background.pid != first
         assert relay.close() == 0
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_nothing_is_written_where_a_link_leads(background, tmp_path, is_there):
+    elsewhere = tmp_path / "elsewhere"
+    if is_there:
+        elsewhere.mkdir()
+    background.data.mkdir(mode=0o700)
+    (background.data / "logs").symlink_to(elsewhere)
+    with RelayChild(**background.environ) as relay:
+        error = relay.ask(initialize())["error"]
+        assert "it is a link, not a folder" in error["message"]
+        assert relay.close() == 0
+    assert elsewhere.exists() is is_there
+    assert not is_there or list(elsewhere.iterdir()) == []

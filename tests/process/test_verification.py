@@ -1,6 +1,8 @@
 """What commands send to whom: nothing private before the server has shown whose it is."""
 
 import json
+import re
+import threading
 
 import pytest
 from process.cli_runner import run_cloxy
@@ -10,8 +12,10 @@ from cloxy_core import identity
 from cloxy_core.client import Client
 from cloxy_core.client.ports import free_port_after
 from cloxy_core.client_config import ClientConfig, ClientError, is_loopback, resolve_client
+from cloxy_core.escaping import UNSAFE
 
 KEY = "key-of-the-data-directory-0123456789"
+PATIENCE = 30
 EMPTY = {"results": [], "query": "x", "mode": "keyword", "searched": 0, "channels": [], "notes": []}
 
 
@@ -106,6 +110,50 @@ def test_program_that_is_no_cloxy(data_dir, status, body):
         assert run.returncode == 1
         assert "is not a Cloxy server of this data directory" in run.stderr.decode()
         assert {method for method, _, _, _ in other.asked} == {"GET"}
+
+
+@pytest.mark.parametrize("begins", [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\n\r\n{"])
+def test_program_that_never_comes_to_an_end_is_left(data_dir, begins):
+    """Every byte begins the time limit of a socket anew."""
+
+    def drip(handler):
+        handler.close_connection = True
+        handler.wfile.write(begins)
+        while begins and not other.released.wait(0.02):
+            handler.wfile.write(b"x")
+        other.released.wait(PATIENCE)
+
+    refused = []
+
+    def ask():
+        config = ClientConfig(other.url, data_dir=data_dir)
+        with pytest.raises(ClientError) as error:
+            Client(config).request("POST", "/recall", {}, seconds=0.5)
+        refused.append(error.value)
+
+    with StubServer().running() as other:
+        other.answers = _Everything(drip)
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(PATIENCE / 2)
+        other.released.set()
+    (error,) = refused
+    assert error.code == "timeout"
+    assert "within 0.5 seconds who it is" in error.message
+
+
+def test_what_a_foreign_server_says_of_itself_is_not_repeated(data_dir):
+    for told in ("6\x1b[31m", "6\u202e", ["6"], {}, "x" * 500, ""):
+        with StubServer().running() as other:
+            identified = {"service": "cloxy", "version": told, "proof": "0" * 64}
+            other.answers = _Everything(
+                lambda handler, said=identified: handler.reply(200, json.dumps(said).encode())
+            )
+            config = ClientConfig(other.url, data_dir=data_dir)
+            with pytest.raises(ClientError) as error:
+                Client(config).request("POST", "/recall", {})
+        assert "(of unknown version)" in error.value.message
+        assert not re.search(f"[{UNSAFE}]", error.value.message)
 
 
 class _Everything(dict):

@@ -184,6 +184,10 @@ class McpStub(StubServer):
         error = {"error": {"code": "busy", "message": "Too busy.", "hint": "Wait."}}
         self.plain(handler, json.dumps(error).encode(), 503)
 
+    def do_hidden(self, handler, message):
+        error = {"error": {"message": "a\x1b[31m\u202e\nb", "hint": "c\U000e0041"}}
+        self.plain(handler, json.dumps(error).encode(), 503)
+
     def do_unauthorized(self, handler, message):
         error = {"error": {"code": "unauthorized", "message": "A key is needed.", "hint": "x"}}
         self.plain(handler, json.dumps(error).encode(), 401)

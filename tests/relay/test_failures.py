@@ -44,6 +44,12 @@ def test_error_of_the_server_keeps_its_parts_and_gets_the_id(child):
     assert error == {"code": -32602, "message": "wrong", "data": [1]}
 
 
+def test_words_of_others_hide_nothing(child):
+    error = child().ask(call(1, "hidden", modern=True))["error"]
+    assert error["message"] == "a\\x1b[31m\\u202e\\nb; c\\U000e0041"
+    assert error["data"]["hint"] == "c\\U000e0041"
+
+
 def test_answer_with_a_foreign_id_gets_the_right_one(child):
     answer = child().ask(call(3, "other", modern=True))
     assert answer["result"] == {"for": "somebody else"}

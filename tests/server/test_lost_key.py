@@ -57,7 +57,7 @@ def test_without_the_key_no_log_is_read_until_a_person_consents(forgetful):
             assert found(server, "zebra")
             assert held(server) == held(server, "/ingest_status")
             assert len(held(server)) == 1
-            done = run_cloxy("status", url=server.url)
+            done = run_cloxy("status", url=server.url, CLOXY_DATA_DIR=str(server.data))
             assert b"session logs are not read in" in done.stdout
     with forgetful as server:
         hold.unlink()

@@ -151,6 +151,14 @@ WITH_SERVER = {
         ["otter", "--project", "\u202egpj.exe"],
     ],
     "status": [[], ["--json"]],
+    "forget": [
+        ["1", "--dry-run"],
+        ["1", "--dry-run", "--json"],
+        ["--project", "\u202egpj.exe", "--dry-run"],
+        ["--source", "no \x1b[2J such", "--dry-run"],
+    ],
+    "ignore": [["--list"], ["--list", "--json"], ["no \x1b[2J such"]],
+    "retention": [["--list"], ["--list", "--json"], ["no \x1b[2J such", "3"]],
     "ingest": [[], ["--json"], ["--force"], ["{logs}"], ["/no/such/\x1b[2Jfolder"]],
 }
 WITHOUT = {

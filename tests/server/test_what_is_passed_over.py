@@ -13,7 +13,7 @@ def test_a_link_is_a_warning_and_no_error(live):
     write_session(live.logs, "s-one", line("u1", "the queue was renamed"))
     run = subprocess.run(
         [PROGRAM, "ingest", "--json"],
-        env={**os.environ, "CLOXY_URL": live.url},
+        env={**os.environ, "CLOXY_URL": live.url, "CLOXY_DATA_DIR": str(live.data)},
         capture_output=True,
         timeout=60,
     )

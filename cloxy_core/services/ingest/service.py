@@ -27,6 +27,7 @@ from cloxy_core.services.ingest.reading import Reader
 from cloxy_core.services.ingest.roots import choose_place, readers_of
 from cloxy_core.services.write.batch import Cursor, FileBatch
 from cloxy_core.services.write.cursors import read_cursors
+from cloxy_core.services.write.erasing import Eraser
 from cloxy_core.services.write.retitling import retitle, stale_titles
 from cloxy_core.services.write.transcripts import TranscriptWriter
 from cloxy_core.store.engine import Store
@@ -78,6 +79,8 @@ class IngestService:
         self.interval = 0.0
         self.has_room: Callable[[], Awaitable[str | None]] | None = None
         self.held: Callable[[], Sequence[str]] | None = None
+        self.eraser: Eraser | None = None
+        """Erases what a pass noted once more after it was forgotten."""
         self.read_in: Callable[[], Awaitable[object]] | None = None
         """Called after logs were read in, still within the pass."""
 
@@ -190,10 +193,17 @@ class IngestService:
         """Follow what others changed in the cursors: what was forgotten is noted nowhere."""
         tombstones = self._writer.tombstones
         if tombstones.has_silenced:
-            await self._store.write(tombstones.silence_again)
+            await self._store.write(self._silence_again)
             self._outdated = True
+            if self.eraser is not None:
+                self.eraser.later()
         if self._outdated:
             await self.restore()
+
+    def _silence_again(self, connection: Connection) -> None:
+        self._writer.tombstones.silence_again(connection)
+        if self.eraser is not None:
+            self.eraser.note(connection)
 
     async def _one_source(
         self, reader: Reader, under: Path | None, tally: Tally, *, force: bool

@@ -64,6 +64,16 @@ class FileCleaner:
         """
         return await self._workers.run("io", lambda: self.clean_now(traces))
 
+    async def still_in(self, traces: Traces) -> tuple[StillHeld, ...]:
+        """The copies that a person made, as far as they hold it."""
+
+        def look() -> tuple[StillHeld, ...]:
+            found = _Found()
+            self._look_at_copies(traces, found)
+            return tuple(found.still_in)
+
+        return await self._workers.run("io", look)
+
     def clean_now(self, traces: Traces) -> Cleaned:
         """`clean` for callers without an event loop."""
         with self._cleaning:
@@ -79,15 +89,18 @@ class FileCleaner:
             self._explained(path, partial(self._rows, path, traces, found))
         for path in self._files("logs", "*"):
             self._explained(path, partial(blot_log, path, pieces))
-        for copy in known_copies(self._paths.data):
-            if copy.at >= traces.since:
-                self._persons(copy.path, copy.kind, traces, found)
+        self._look_at_copies(traces, found)
         for session in traces.sessions:
             found.hold(StillHeld("session", session))
         for address in traces.files:
             if Path(address).exists():
                 found.hold(StillHeld("transcript", address))
         return Cleaned(found.rewritten, tuple(found.removed), tuple(found.still_in))
+
+    def _look_at_copies(self, traces: Traces, found: _Found) -> None:
+        for copy in known_copies(self._paths.data):
+            if copy.at >= traces.since:
+                self._persons(copy.path, copy.kind, traces, found)
 
     def _remove_leftovers(self) -> None:
         """What killed commands left; nothing else makes copies while the server runs."""

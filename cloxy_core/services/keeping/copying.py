@@ -5,7 +5,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,10 +18,18 @@ from cloxy_core.services.doctor.buried import KEY_FILE, is_key_lost
 from cloxy_core.services.doctor.findings import Tell
 from cloxy_core.services.doctor.looking import is_alive
 from cloxy_core.services.keeping.looking import (
+    Held,
     compare_hashes,
     key_beside,
     read_key,
     sync_file,
+)
+from cloxy_core.services.keeping.meanwhile import (
+    TRIES,
+    Mark,
+    forgotten_so_far,
+    forgotten_until_now,
+    too_often,
 )
 from cloxy_core.services.keeping.records import KnownCopy, note_copy
 from cloxy_core.services.write.tombstones import key_mark
@@ -78,6 +86,7 @@ def keep(
         InputError: the file is there already, or may not be where it should be.
         StoreFullError: there is too little room; nothing is left of the backup.
         IntegrityError: the copy did not pass its check; nothing is left of it.
+        StoreBusyError: text was being forgotten all the time; nothing is left of the backup.
         StoreError: a file cannot be read or written.
     """
     began = time.monotonic()
@@ -89,6 +98,39 @@ def keep(
     if target is None:
         target = stamped(paths.backups, now, BY_HAND)
     target = Path(os.path.abspath(target))  # noqa: PTH100 - resolve() follows a link at its end
+    for again in range(TRIES):
+        copy = _copy(paths, target, force=force or again > 0, tell=tell)
+        note_copy(paths.data, KnownCopy("backup", target, int(now.timestamp() * 1000)))
+        with _explained(paths.database, target):
+            if forgotten_until_now(paths.database) == copy.mark:
+                break
+        tell("something was forgotten meanwhile: copying again")
+    else:
+        for path in (target, key_beside(target)):
+            path.unlink(missing_ok=True)
+        raise too_often(target)
+    return Kept(
+        path=target,
+        key=key_beside(target) if copy.has_key else None,
+        bytes=target.stat().st_size,
+        memories=copy.held.memories,
+        messages=copy.held.messages,
+        seconds=time.monotonic() - began,
+        warning=copy.warning,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A copy that has its name: what is in it, and what had been forgotten before it was made."""
+
+    held: Held
+    mark: Mark
+    has_key: bool
+    warning: str | None
+
+
+def _copy(paths: DataDirectory, target: Path, *, force: bool, tell: Tell) -> _Copy:
     _require_place(paths, target, force=force)
     _remove_abandoned(target)
     partial = target.with_name(f".{target.name}.{os.getpid()}{UNFINISHED}")
@@ -103,22 +145,15 @@ def keep(
             key, warning = _key_of(paths, partial)
             if key is not None:
                 _write_private(new_key, key)
+            with closing(connect(partial, "mode=ro", "immutable=1")) as connection:
+                mark = forgotten_so_far(connection)
             _require_place(paths, target, force=force)
             _name(partial, new_key, target, has_key=key is not None)
     except BaseException:
         for left in (partial, new_key, *side_files(partial)):
             left.unlink(missing_ok=True)
         raise
-    note_copy(paths.data, KnownCopy("backup", target, int(now.timestamp() * 1000)))
-    return Kept(
-        path=target,
-        key=None if key is None else key_beside(target),
-        bytes=target.stat().st_size,
-        memories=held.memories,
-        messages=held.messages,
-        seconds=time.monotonic() - began,
-        warning=warning,
-    )
+    return _Copy(held, mark, key is not None, warning)
 
 
 def _require_place(paths: DataDirectory, target: Path, *, force: bool) -> None:

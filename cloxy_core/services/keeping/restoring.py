@@ -159,6 +159,9 @@ def _bury(
         with engine.connect() as connection:
             with connection.begin():
                 take_over(connection, present)
+                # The file may be anybody's: its rows were read and compared, and of its indexes
+                # nothing is trusted, since SQLite itself trusts what it reads there.
+                indexing.renew_words(connection)
                 now = clock.now_ms()
                 gone = bury_restored(connection, indexing, buried, present.titles, now)
                 if gone:

@@ -1,6 +1,7 @@
 """A copy of a backup, made fit beside the live database before it takes its place."""
 
 import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +11,7 @@ from cloxy_core.runtime.paths import create_private_file
 from cloxy_core.services.doctor.findings import Tell
 from cloxy_core.services.keeping.looking import Held, compare_hashes
 from cloxy_core.store.backup import verify
-from cloxy_core.store.connections import APPLICATION_ID, driver_connection, writer_engine
+from cloxy_core.store.connections import APPLICATION_ID, connect, driver_connection, writer_engine
 from cloxy_core.store.failures import explained
 from cloxy_core.store.inspection import newer_error, read_header, side_files
 from cloxy_core.store.library import driver
@@ -82,6 +83,7 @@ def stage(
 
     Raises:
         IntegrityError: it is damaged.
+        ForeignDatabaseError: it holds a trigger or a view.
         MigrationError: a newer Cloxy, or a newer plugin, wrote it.
         StoreFullError: there is too little room.
     """
@@ -91,6 +93,7 @@ def stage(
             shutil.copyfileobj(old, new, 1 << 20)
         tell("checking the backup")
         try:
+            _require_tables_only(staged, file)
             verify(staged)
         except (IntegrityError, driver.DatabaseError) as error:
             raise _damaged(file) from error
@@ -99,6 +102,23 @@ def stage(
             return compare_hashes(staged, tell)
         except IntegrityError as error:
             raise IntegrityError(f"{file}: {error.message}", hint=DAMAGED_HINT) from error
+
+
+def _require_tables_only(staged: Path, file: Path) -> None:
+    """Refuse what could act by itself in a file that anybody may have made.
+
+    Raises:
+        ForeignDatabaseError: there is a trigger or a view; no Cloxy of this kind makes one.
+    """
+    with closing(connect(staged, "mode=ro", "immutable=1")) as connection:
+        found = connection.execute(
+            "SELECT type FROM sqlite_master WHERE type NOT IN ('table', 'index')"
+        ).fetchone()
+    if found is not None:
+        raise ForeignDatabaseError(
+            f"{file} holds a {found[0]}, which no backup of Cloxy does",
+            hint="somebody changed it; nothing was changed here, restore another backup",
+        )
 
 
 def _damaged(file: Path) -> IntegrityError:

@@ -92,12 +92,13 @@ class RuleService:
         found = await self.store.read(self._expired)
         if dry_run or not found:
             return found
-        for old in found:
-            left = True
-            while left:
-                left = await self._expire_some(old.project) > 0
-            self.log.info("retention: removed %d messages", old.messages)
-        await self.memories.settle()
+        with self.memories.eraser.promised():
+            for old in found:
+                left = True
+                while left:
+                    left = await self._expire_some(old.project) > 0
+                self.log.info("retention: removed %d messages", old.messages)
+            await self.memories.settle()
         return found
 
     async def run(self) -> None:

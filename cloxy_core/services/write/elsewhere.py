@@ -32,3 +32,10 @@ class Elsewhere(Protocol):
             StoreFullError: there is too little room; nothing was forgotten yet.
         """
         ...
+
+    async def still_in(self, traces: Traces) -> tuple[StillHeld, ...]:
+        """The copies that a person made, as far as they hold it; for when it is forgotten.
+
+        One that was being made while it was forgotten is known only now.
+        """
+        ...

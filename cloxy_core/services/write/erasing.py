@@ -1,7 +1,8 @@
 """Making what was forgotten unreadable in the files, now or as soon as it can be done."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from logging import Logger
 
 from sqlalchemy import Connection, delete, select
@@ -38,6 +39,8 @@ class Eraser:
         self._log = log
         self.listeners: list[Callable[[], None]] = []
         """Called whenever something was forgotten, by whomever: what they keep may quote it."""
+        self.before: Callable[[], Awaitable[object]] | None = None
+        """Takes out of the indexes what a transaction of forgetting left to be done behind it."""
         self._again = asyncio.Event()
         self._turn = asyncio.Lock()
 
@@ -46,12 +49,30 @@ class Eraser:
         statement = insert(counters).values(key=PENDING_KEY, value=1.0)
         connection.execute(statement.on_conflict_do_nothing())
 
+    def later(self) -> None:
+        """Have it done behind."""
+        self._again.set()
+
+    @contextmanager
+    def promised(self) -> Iterator[None]:
+        """Something is forgotten and erased in this block; if it breaks off, the rest is behind.
+
+        What was committed stays committed when whoever asked is gone, or the disk is full.
+        """
+        try:
+            yield
+        except BaseException:
+            self.later()
+            raise
+
     async def finish(self, tries: int = TRIES) -> str | None:
         """Erase; why it could not be done, or None. What could not be done is done behind."""
         for tell in self.listeners:
             tell()
         async with self._turn:
             try:
+                if self.before is not None:
+                    await self.before()
                 await self._store.write(self._scrub, durable=True)
                 self._store.unerased = WAITING
                 for _try in range(tries):

@@ -12,19 +12,21 @@ from cloxy_core.services.indexing import Indexing, passage_total
 from cloxy_core.services.redaction import JsonValue, clean, redact_value
 from cloxy_core.services.write.elsewhere import Cleaned, Elsewhere
 from cloxy_core.services.write.erasing import Eraser
-from cloxy_core.services.write.forgetting import Forgetter, Forgetting
+from cloxy_core.services.write.forgetting import Forgetter, Forgetting, Traces
 from cloxy_core.services.write.notes import NoteWriter
-from cloxy_core.services.write.retitling import retitle
+from cloxy_core.services.write.retitling import retitle, stale_titles
 from cloxy_core.services.write.wanted import Wanted
 from cloxy_core.store.counters import count_up, read_counts
 from cloxy_core.store.engine import Store
 from cloxy_hookspecs import (
+    CloxyError,
     Draft,
     Forgotten,
     InputError,
     MemoryStats,
     NotFoundError,
     ProjectSummary,
+    StillHeld,
     Stored,
 )
 from cloxy_hookspecs.tables import embedding_spaces, embeddings, memories, projects
@@ -43,6 +45,7 @@ class MemoryService:
         elsewhere: Elsewhere | None = None,
     ) -> None:
         self.eraser = eraser
+        eraser.before = self._tidy
         self._elsewhere = elsewhere
         self._store = store
         self._indexing = indexing
@@ -129,8 +132,13 @@ class MemoryService:
         Returns:
             Why bytes of them are still there, in words; None when they are not.
         """
-        await self._indexing.drain()
         return await self.eraser.finish()
+
+    async def _tidy(self) -> None:
+        """Have titles that are gone, and removed passages, leave every index."""
+        for session_id in await self._store.read(stale_titles):
+            await retitle(self._store, self._indexing, session_id)
+        await self._indexing.drain()
 
     async def _forget(self, wanted: Wanted, *, dry_run: bool) -> Forgotten:
         """Forget, then make it unreadable in every file of ours, and say where else it is.
@@ -148,16 +156,26 @@ class MemoryService:
             self.eraser.note(connection)
             return self._forgetter.forget(connection, wanted)
 
-        done = await self._store.write(write, durable=True)
-        for session_id in done.retitled:
-            await retitle(self._store, self._indexing, session_id)
+        with self.eraser.promised():
+            done = await self._store.write(write, durable=True)
+            pending = await self.settle()
         return replace(
             done.forgotten,
-            pending=await self.settle(),
-            still_in=cleaned.still_in,
+            pending=pending,
+            still_in=tuple(dict.fromkeys((*cleaned.still_in, *await self._late(traces)))),
             backups_rewritten=cleaned.rewritten,
             backups_removed=cleaned.removed,
         )
+
+    async def _late(self, traces: Traces) -> Sequence[StillHeld]:
+        """Copies that a person made while it was forgotten."""
+        if self._elsewhere is None:
+            return ()
+        try:
+            return await self._elsewhere.still_in(traces)
+        except CloxyError:
+            # It is forgotten, which has to be told.
+            return ()
 
 
 def _clean_metadata(draft: Draft) -> tuple[dict[str, object], Mapping[str, int]]:

@@ -78,7 +78,7 @@ class Calls:
         cursor = asked.pop(CURSOR, None) if door.pages is not None else None
         arguments = _validated(arguments_model(way), asked, TOOL_HINT)
         explicit = arguments.model_dump(exclude_unset=True)
-        if cursor not in (None, ""):  # models fill in an empty text where they mean nothing
+        if cursor is not None:
             if not isinstance(cursor, str):
                 raise ValidationError("cursor: must be a text", hint=TOOL_HINT)
             kept, place = self._shelf.find(cursor, door.name, explicit)

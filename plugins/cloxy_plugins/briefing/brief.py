@@ -48,7 +48,7 @@ def create_brief(context: HostContext) -> Callable[[BriefInput], Awaitable[Brief
     async def brief(given: BriefInput) -> BriefOutput:
         project = await finder.find(given.cwd)
         if project is None or project.ignored:
-            return BriefOutput(project=project and project.path, text="", items=[])
+            return BriefOutput(project=None if project is None else project.path, text="", items=[])
         now, zone = clock.now_ms(), dates.zone(None)
         since = now - RECENT_DAYS * DAY
         noted = await store.read(partial(notes, project_id=project.id))

@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 ERASES_SINCE = (3, 51, 3)
-"""SQLite knows the option since 3.42; before this version it, or the log beside it, had faults."""
+"""SQLite knows the option since 3.42; before this version it, or the log beside it, had faults.
+
+Up to 3.53 a file that somebody made for it can overflow a buffer in the code that erases. It is
+used there all the same, because an index of that kind never gets here: this one is always built
+by this plugin, in a directory that only its owner can write to. A restore builds the index of the
+file anew before it removes anything, an upgrade, an import and a repair take over rows alone.
+"""
 
 _SWITCH = "secure-delete"
 _OLD_FORMAT = 4

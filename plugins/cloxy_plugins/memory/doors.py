@@ -40,7 +40,8 @@ FORGET = Tool(
     title="Forget a memory",
     description=(
         "Delete one memory and every copy of its text, for good. Only when the user asks for it; "
-        "the id is the one that recall shows."
+        "the id is the one that recall shows. The answer names where the text still is "
+        "(`still_in`: transcripts, backups) and whether its removal is `pending`: tell the user."
     ),
     input=arguments.ForgetArguments,
     into=arguments.to_memory_id,
@@ -95,7 +96,8 @@ FORGET_SOURCE = Tool(
     description=(
         "Delete all memories of a source, for good. First call it with the source alone: it only "
         "counts. Tell the user the count; with their consent call it again with that "
-        "confirm_count. It is refused when the count has changed."
+        "confirm_count. It is refused when the count has changed. The answer names where the text "
+        "still is (`still_in`) and whether its removal is `pending`: tell the user."
     ),
     toolset=ADMIN,
     input=arguments.ForgetSourceArguments,

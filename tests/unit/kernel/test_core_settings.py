@@ -35,6 +35,16 @@ TABLE = {
         None,
         ["localhost:9055", "ftp://x", "http://", "http://u:p@x", "http://x:99999", "http://a b"],
     ),
+    "CLOXY_VERIFY_SERVER": (core.VERIFY_SERVER, True, "0", False, True, ["2", "maybe"]),
+    "CLOXY_AUTOSTART": (core.AUTOSTART, True, "off", False, True, ["2", "maybe"]),
+    "CLOXY_MCP_TOOLSETS": (
+        core.MCP_TOOLSETS,
+        (),
+        "cloxy, admin,,cloxy",
+        ("cloxy", "admin"),
+        (),
+        ["a\nb"],
+    ),
     "CLOXY_API_KEY": (core.API_KEY, None, "k e:y", "k e:y", None, ["a\nb", " padded", "x\x7f"]),
     "CLOXY_ALLOWED_HOSTS": (
         core.ALLOWED_HOSTS,

@@ -24,8 +24,8 @@ def resources(catalogue: Catalogue) -> list[types.Resource]:
         types.Resource(
             uri=way.door.uri,
             name=way.door.name,
-            title=way.door.title,
-            description=way.door.description,
+            title=neutral_text(way.door.title),
+            description=neutral_text(way.door.description),
             mime_type=MIME,
         )
         for way in catalogue.resources
@@ -61,18 +61,17 @@ def _tool(way: Way[Tool]) -> types.Tool:
     )
 
 
-def _told(schema: Any) -> Any:
+def _told(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema whose words for people are neutral; what values are compared with stays."""
-    if isinstance(schema, list):
-        return [_told(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        name: neutral_text(item)
-        if name in {"title", "description"} and isinstance(item, str)
-        else _told(item)
-        for name, item in schema.items()
-    }
+    told: dict[str, Any] = {}
+    for name, item in schema.items():
+        if isinstance(item, str):
+            told[name] = neutral_text(item) if name in {"title", "description"} else item
+        elif isinstance(item, list):
+            told[name] = [_told(one) if isinstance(one, dict) else one for one in item]
+        else:
+            told[name] = _told(item) if isinstance(item, dict) else item
+    return told
 
 
 def _template(way: Way[Resource]) -> types.ResourceTemplate:
@@ -94,7 +93,9 @@ def _prompt(way: Way[Prompt]) -> types.Prompt:
         description=neutral_text(door.description),
         arguments=[
             types.PromptArgument(
-                name=name, description=neutral_text(field.description or "") or None, required=field.is_required()
+                name=name,
+                description=neutral_text(field.description or "") or None,
+                required=field.is_required(),
             )
             for name, field in door.input.model_fields.items()
         ],
