@@ -35,7 +35,7 @@ from cloxy_core.kernel.host import PluginHost, open_plugins
 from cloxy_core.kernel.logging import logging_to
 from cloxy_core.kernel.settings import Settings
 from cloxy_core.runtime.clock import SystemClock
-from cloxy_core.runtime.lock import DataDirectoryLock, LockHolder
+from cloxy_core.runtime.lock import DataDirectoryLock, LockHolder, read_holder
 from cloxy_core.runtime.memory import keep_less_memory
 from cloxy_core.runtime.paths import DataDirectory, private_umask
 from cloxy_core.runtime.workers import take_short_turns
@@ -48,7 +48,7 @@ from cloxy_core.surfaces.http.boundary_policy import BoundaryPolicy
 from cloxy_core.surfaces.http.local_routes import LocalServer
 from cloxy_core.surfaces.http.server import server_config
 from cloxy_core.surfaces.mcp.endpoint import McpEndpoint, mount
-from cloxy_hookspecs import CloxyError, ConfigError
+from cloxy_hookspecs import CloxyError, ConfigError, DataDirectoryInUseError
 
 BACKLOG = 512
 SHUTDOWN_SECONDS = 3
@@ -113,8 +113,16 @@ def serve(
         listening = None
         try:
             # The lock first: whoever starts a second server is told where the first one is.
-            lock.acquire(_holder(settings))
+            holder = _holder(settings, settings[PORT])
+            try:
+                lock.acquire(holder)
+            except DataDirectoryInUseError as error:
+                if not _is_there(read_holder(paths.lock), holder):
+                    raise
+                print(escape(f"{error.message}; nothing to do"), file=sys.stderr)
+                return 0
             listening = listen(settings[HOST], settings[PORT])
+            lock.describe(_holder(settings, listening.getsockname()[1]))
             policy = _policy(settings, listening, key, _owner_token(paths))
             return _run(plugins, paths, lock, listening, policy)
         finally:
@@ -189,8 +197,12 @@ def _policy(
         raise ConfigError(str(error)) from error
 
 
-def _holder(settings: Settings) -> LockHolder:
-    port = settings[PORT]
+def _is_there(found: LockHolder | None, wanted: LockHolder) -> bool:
+    """Whether the very server that is wanted runs already, at the same address."""
+    return found is not None and bool(wanted.url) and found.url == wanted.url
+
+
+def _holder(settings: Settings, port: int) -> LockHolder:
     host = _FROM_HERE.get(settings[HOST], settings[HOST])
     url = _url(host, port) if port else ""
     return LockHolder(os.getpid(), __version__, url, SystemClock().now_ms())

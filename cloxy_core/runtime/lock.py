@@ -61,6 +61,11 @@ class DataDirectoryLock:
         self._descriptor = descriptor
         self._write(descriptor, holder)
 
+    def describe(self, holder: LockHolder) -> None:
+        """Write down anew who has the lock, once more is known; nothing happens without it."""
+        if self._descriptor is not None:
+            self._write(self._descriptor, holder)
+
     def release(self) -> None:
         """Give the lock back; the file stays, since removing it would be a race."""
         if self._descriptor is not None:

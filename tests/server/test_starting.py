@@ -10,6 +10,8 @@ import subprocess
 import pytest
 from server.live_server import PROGRAM
 
+from cloxy_core.runtime.lock import read_holder
+
 
 def start(folder, *arguments, **settings):
     """Run `cloxy start` where it is expected to refuse."""
@@ -111,3 +113,15 @@ def test_a_database_of_the_original_is_left_untouched(tmp_path):
     assert refused.returncode == 1
     assert "memory.db" in refused.stderr
     assert file.read_bytes() == before
+
+
+def test_the_same_server_twice_is_a_good_end_with_one_line(live):
+    port = live.url.rpartition(":")[2]
+    second = start(live.folder, "--port", port)
+    assert (second.returncode, second.stderr.count("\n")) == (0, 1)
+    assert live.url in second.stderr
+    assert live.ask("GET", "/health")[0] == 200
+
+
+def test_a_free_port_that_was_taken_is_written_into_the_lock(live):
+    assert read_holder(live.data / "server.lock").url == live.url
