@@ -4,7 +4,7 @@ import json
 
 import pytest
 from ingest.ingest_support import Server
-from ingest.session_lines import instant, lines, said
+from ingest.session_lines import instant, lines, now, said
 from legacy.legacy_kit import PROJECT, SESSION, TURNS, OldDatabase, build
 
 from cloxy_core.services.upgrade.covering import Said
@@ -242,3 +242,44 @@ def test_old_pieces_and_new_messages_side_by_side_are_shown_in_order(tmp_path):
         server.ingest()
         ordinals = server.rows("SELECT ordinal FROM memories ORDER BY id")
         assert [row[0] for row in ordinals] == list(range(len(ordinals)))
+
+
+@pytest.mark.parametrize("whole", ["session", "source", "project"])
+def test_what_is_forgotten_whole_stays_away_whatever_the_log_has(server_over, whole):
+    """The old pieces had no ids, and cut a long message where the log does not."""
+    long_text = " ".join(f"the lavender ledger of day {n} is balanced." for n in range(90))
+    talk = [("user", "lavender"), ("assistant", long_text)]
+
+    def fill(old):
+        for number, start in enumerate(range(0, len(long_text), 1300)):
+            said_before = "USER: lavender\n\nASSISTANT: " if not number else ""
+            piece = long_text[start : start + 1500].strip()
+            old.add(
+                f"[2026-03-04 08:00 · shop · A ledger]\n{said_before}{piece}",
+                f"convo:{SESSION}:{number}",
+                session_id=SESSION,
+                project=PROJECT,
+                ts_start="2026-03-04T08:00:00Z",
+            )
+
+    server = server_over("5.1", fill)
+    forget = {
+        "session": server.engine.memories.forget_session(SESSION),
+        "source": server.engine.memories.forget_source(f"convo:{SESSION}"),
+        "project": server.engine.memories.forget_project(PROJECT),
+    }
+    for name, work in forget.items():
+        if name == whole:
+            server.do(work)
+        else:
+            work.close()
+    write_log(server, talk)
+    server.ingest()
+    assert server.rows("SELECT content FROM memories WHERE origin = 'transcript'") == []
+    later = said("a word of a later day", "uid-later", session=SESSION, at=now(1), cwd=PROJECT)
+    server.write(log_lines(talk) + lines(later), name=f"{SESSION}.jsonl")
+    server.ingest()
+    found = server.rows("SELECT content FROM memories WHERE origin = 'transcript'")
+    assert len(found) == 1
+    assert "later day" in found[0][0]
+    assert "lavender" not in found[0][0]

@@ -21,7 +21,7 @@ KEY_PROBLEM: Final = "forgotten-key"
 # The plus keeps SQLite from searching, which a damaged index would lead astray.
 _BURIED: Final = """
     SELECT rowid, scope, key_hmac FROM {schema}.tombstones INDEXED BY sqlite_autoindex_tombstones_1
-    WHERE +scope IN ('key', 'uid', 'text', 'title', 'session')
+    WHERE +scope IN ('key', 'uid', 'text', 'title', 'session', 'whole')
 """
 Buried = tuple[int, str, bytes]
 

@@ -57,7 +57,7 @@ def _bury_in_every_way(connection: Connection, row: int) -> None:
     connection.exec_driver_sql(
         "INSERT OR IGNORE INTO tombstones (scope, key_hmac, at) SELECT value, key_hmac, at"
         " FROM tombstones, json_each(CASE at WHEN 0 THEN '[\"key\"]'"
-        ' ELSE \'["uid", "text", "title", "session"]\' END) WHERE tombstones.rowid = ?',
+        ' ELSE \'["uid", "text", "title", "session", "whole"]\' END) WHERE tombstones.rowid = ?',
         (row,),
     )
     connection.exec_driver_sql("DELETE FROM tombstones WHERE rowid = ?", (row,))

@@ -66,9 +66,12 @@ class RuleService:
         return [_shown(rule) for rule in book.rules]
 
     async def ignore(self, project: str) -> ProjectRule:
-        """Remember nothing more of a project; what is stored stays."""
-        return await self.passes.between(
-            lambda c: self._set(c, choose(c, project), ignored=True, lifted=None)
+        """Remember nothing more of a project; what is stored stays.
+
+        It holds at once, also for what a pass is reading now.
+        """
+        return await self.store.write(
+            lambda c: self._set(c, choose(c, project), ignored=True, lifted=None), durable=True
         )
 
     async def stop_ignoring(self, project: str) -> ProjectRule:

@@ -80,7 +80,11 @@ class Forgetter:
             InputError: the name is empty or means several.
         """
         whole = meant(connection, wanted).projects
-        done = self.forget_victims(connection, _find(connection, wanted))
+        victims = _find(connection, wanted)
+        named = _named_sessions(connection, wanted, victims)
+        done = self.forget_victims(connection, victims)
+        gone = [key for identifier, key in named.items() if _is_gone(connection, identifier)]
+        self.tombstones.bury_whole(connection, gone, self.clock.now_ms())
         _drop_projects(connection, whole)
         return done
 
@@ -252,6 +256,32 @@ def _stored_since(connection: Connection, ids: Sequence[int]) -> int:
             ).scalar_one()
         )
     return min(times)
+
+
+def _named_sessions(
+    connection: Connection, wanted: Wanted, victims: Sequence[Victim]
+) -> Mapping[int, str]:
+    """Sessions that are meant as a whole, by row; one memory of a session is not."""
+    if wanted.kind == "memory":
+        return {}
+    ids = sorted({v.session_id for v in victims if v.session_id is not None})
+    found: dict[int, str] = {}
+    for start in range(0, len(ids), LOOKUP):
+        part = ids[start : start + LOOKUP]
+        rows = connection.execute(
+            select(sessions.c.id, sessions.c.key).where(sessions.c.id.in_(part))
+        )
+        found |= {row.id: row.key for row in rows}
+    if wanted.kind != "source":
+        return found
+    stem = wanted.name.strip().rstrip(":") + ":"
+    return {row: key for row, key in found.items() if f"convo:{key}:".startswith(stem)}
+
+
+def _is_gone(connection: Connection, session_id: int) -> bool:
+    return (
+        connection.execute(select(sessions.c.id).where(sessions.c.id == session_id)).first() is None
+    )
 
 
 def _passage_count(connection: Connection, memory_id: int) -> int:

@@ -157,7 +157,12 @@ class MemoryService:
             return self._forgetter.forget(connection, wanted)
 
         with self.eraser.promised():
-            done = await self._store.write(write, durable=True)
+            try:
+                done = await self._store.write(write, durable=True)
+            except CloxyError as error:
+                if not cleaned.removed:
+                    raise
+                raise _with_removed(error, cleaned.removed) from error
             pending = await self.settle()
         return replace(
             done.forgotten,
@@ -176,6 +181,12 @@ class MemoryService:
         except CloxyError:
             # It is forgotten, which has to be told.
             return ()
+
+
+def _with_removed(error: CloxyError, removed: Sequence[str]) -> CloxyError:
+    """An error that also names the copies that had been removed before it."""
+    told = f"copies that could not be rewritten without it were removed: {', '.join(removed)}"
+    return type(error)(error.message, hint=f"{error.hint}, but {told}" if error.hint else told)
 
 
 def _clean_metadata(draft: Draft) -> tuple[dict[str, object], Mapping[str, int]]:

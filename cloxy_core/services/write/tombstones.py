@@ -114,6 +114,15 @@ class Tombstones:
         key = self._hash(_session_key(agent, session))
         self._write(connection, [{"scope": "session", "key_hmac": key, "at": at}])
 
+    def bury_whole(self, connection: Connection, sessions: Iterable[str], at: int) -> None:
+        """Remember sessions that were forgotten whole: what was said in them until now.
+
+        That is also what was not read yet, and what was stored in other pieces than the log has.
+        """
+        rows = [{"scope": "whole", "key_hmac": self._whole(key), "at": at} for key in sessions]
+        if rows:
+            self._write(connection, rows)
+
     def gone_sessions(
         self, connection: Connection, agent: str, sessions: Sequence[str]
     ) -> Sequence[str]:
@@ -133,15 +142,18 @@ class Tombstones:
             self._hash(telling) if (telling := _telling(message.text)) else None
             for message in messages
         ]
-        buried = _buried(connection, [*uids, *filter(None, texts)])
+        whole = {key: self._whole(key) for key in {message.session for message in messages}}
+        buried = _buried(connection, [*uids, *filter(None, texts), *whole.values()])
         if not buried:
             return messages
 
         def is_dead(message: Message, uid: bytes, text: bytes | None) -> bool:
             if ("uid", uid) in buried:
                 return True
-            at = buried.get(("text", text)) if text else None
-            return at is not None and (message.at is None or message.at <= at)
+            ats = [buried.get(("whole", whole[message.session]))]
+            if text:
+                ats.append(buried.get(("text", text)))
+            return any(at is not None and (message.at is None or message.at <= at) for at in ats)
 
         keyed = zip(messages, uids, texts, strict=True)
         return [message for message, uid, text in keyed if not is_dead(message, uid, text)]
@@ -161,6 +173,9 @@ class Tombstones:
             ),
             [check, *rows],
         )
+
+    def _whole(self, session: str) -> bytes:
+        return self._hash(f"whole\0{session}")
 
     def _hash(self, text: str) -> bytes:
         return hmac.digest(self._key, text.encode("utf-8", "surrogatepass"), hashlib.sha256)

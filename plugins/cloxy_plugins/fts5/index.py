@@ -251,6 +251,7 @@ def _remove(connection: "Connection", rows: Sequence[IndexedRow]) -> None:
         " VALUES('delete', ?, ?, ?, ?)",
         list(rows),
     )
+    erasing.part(connection)
     connection.exec_driver_sql(
         "DELETE FROM fts_passages WHERE passage_id = ?", [(row[0],) for row in rows]
     )
