@@ -5,6 +5,7 @@ said is there for who asks.
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, tzinfo
@@ -32,6 +33,10 @@ FIRST = 3
 """Lines of each kind that come before any more of another."""
 DECISIONS = 5
 QUESTION = "decided agreed decision rule convention always never instead must"
+SAYS_SO = re.compile(
+    r"\b(?:decid|decision|agree|rule|convention|always|never|instead|must)", re.IGNORECASE
+)
+"""In a text that tells how things are to be; a title or a neighbour may have led to it as well."""
 SEARCH_SECONDS = 0.1
 """Time for the search; the block has to be there before a person begins to wait."""
 
@@ -87,6 +92,7 @@ async def _decisions(
                 Told(hit.id, passage.at, passage.text)
                 for hit in answer.hits
                 for passage in hit.passages[:1]
+                if SAYS_SO.search(passage.text)
             ]
     return ()
 
