@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from types import FrameType
 
@@ -32,7 +32,7 @@ from cloxy_core.engine import Engine
 from cloxy_core.escaping import escape
 from cloxy_core.identity import TOKEN_FILE, ensure_token
 from cloxy_core.kernel.host import PluginHost, open_plugins
-from cloxy_core.kernel.logging import logging_to
+from cloxy_core.kernel.logging import PLUGINS, logging_to
 from cloxy_core.kernel.settings import Settings
 from cloxy_core.runtime.clock import SystemClock
 from cloxy_core.runtime.lock import DataDirectoryLock, LockHolder, read_holder
@@ -42,6 +42,7 @@ from cloxy_core.runtime.workers import take_short_turns
 from cloxy_core.services.exposure import check_exposure
 from cloxy_core.services.health import ServerFacts
 from cloxy_core.services.redaction import redact
+from cloxy_core.services.web.network import SystemNetwork
 from cloxy_core.surfaces.http.app import Lifespan as AppLifespan
 from cloxy_core.surfaces.http.app import create_app
 from cloxy_core.surfaces.http.boundary_policy import BoundaryPolicy
@@ -219,7 +220,9 @@ def _run(
     listening: socket.socket,
     policy: BoundaryPolicy,
 ) -> int:
-    engine = Engine(plugins, paths, lock)
+    with _noted() as warnings:
+        engine = Engine(plugins, paths, lock, network=SystemNetwork(port=policy.port))
+    engine.warnings = tuple(warnings)
     refusals: list[CloxyError] = []
 
     @asynccontextmanager
@@ -330,6 +333,29 @@ class _Server(uvicorn.Server):
 
 async def _serve(server: uvicorn.Server, listening: socket.socket) -> None:
     await server.serve(sockets=[listening])
+
+
+@contextmanager
+def _noted() -> Iterator[Sequence[str]]:
+    """What plugins warn of meanwhile: whoever starts the server reads the terminal, not the log."""
+    noting = _Noting(logging.WARNING)
+    logger = logging.getLogger(PLUGINS)
+    logger.addHandler(noting)
+    try:
+        yield noting.messages
+    finally:
+        logger.removeHandler(noting)
+
+
+class _Noting(logging.Handler):
+    """Keeps messages."""
+
+    def __init__(self, level: int) -> None:
+        super().__init__(level)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
 
 
 def _greet(policy: BoundaryPolicy, engine: Engine) -> None:

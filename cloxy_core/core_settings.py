@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cloxy_core import __version__
 from cloxy_core.identity import KEY_FILE, read_key
 from cloxy_core.kernel.config_file import FILE_NAME, read_config
 from cloxy_core.kernel.parsing import (
@@ -17,6 +18,7 @@ from cloxy_core.kernel.parsing import (
     TextList,
     WholeNumber,
     parse_flag,
+    parse_header,
     parse_host,
     parse_path,
     parse_secret,
@@ -210,6 +212,28 @@ PROVIDERS_PREFER: Setting[Mapping[str, str]] = Setting(
     parse=PairList(),
     help="key=name, where parts of several plugins have the same key.",
 )
+USER_AGENT: Setting[str] = Setting(
+    name="web.user_agent",
+    env="CLOXY_USER_AGENT",
+    default=f"Cloxy/{__version__} (reads single pages that a person asks for)",
+    parse=parse_header,
+    help="What servers of pages are told about who asks.",
+)
+FETCH_DEADLINE: Setting[float] = Setting(
+    name="web.deadline",
+    env="CLOXY_FETCH_DEADLINE",
+    default=60.0,
+    parse=Seconds(),
+    help="Seconds that reading a page may take, from the lookup of its name to its last byte.",
+)
+ROBOTS: Setting[bool] = Setting(
+    name="web.robots",
+    env="CLOXY_ROBOTS",
+    default=False,
+    parse=parse_flag,
+    help="Whether robots.txt is asked before a page is read; off, since a person asks for each.",
+    empty_is_value=True,
+)
 MCP_TOOLSETS: Setting[tuple[str, ...]] = Setting(
     name="mcp.toolsets",
     env="CLOXY_MCP_TOOLSETS",
@@ -254,6 +278,9 @@ CORE_SETTINGS: tuple[Setting[Any], ...] = (
     PLUGINS_DIR,
     PROVIDERS_DISABLED,
     PROVIDERS_PREFER,
+    USER_AGENT,
+    FETCH_DEADLINE,
+    ROBOTS,
     MCP_TOOLSETS,
     LOG_LEVEL,
 )

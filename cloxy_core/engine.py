@@ -9,7 +9,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from cloxy_core.core_settings import RERANK, WATCH, WATCH_EVENTS, WATCH_INTERVAL, WATCH_SWEEP
+from cloxy_core.core_settings import (
+    FETCH_DEADLINE,
+    RERANK,
+    ROBOTS,
+    USER_AGENT,
+    WATCH,
+    WATCH_EVENTS,
+    WATCH_INTERVAL,
+    WATCH_SWEEP,
+)
 from cloxy_core.kernel.context import HostParts
 from cloxy_core.kernel.host import PluginHost
 from cloxy_core.kernel.lifespan import Lifespan
@@ -45,6 +54,9 @@ from cloxy_core.services.upgrade.helping import upgrade_helpers
 from cloxy_core.services.upgrade.words import WordFilling
 from cloxy_core.services.vector_check import VectorIdsCheck
 from cloxy_core.services.vector_feed import VectorChannel
+from cloxy_core.services.web.extraction import Extraction
+from cloxy_core.services.web.network import SystemNetwork
+from cloxy_core.services.web.reader import Rules, WebReader
 from cloxy_core.services.write.batch import Feed
 from cloxy_core.services.write.erasing import Eraser
 from cloxy_core.services.write.forgetting import Forgetter
@@ -73,7 +85,9 @@ from cloxy_hookspecs import (
     Ingestor,
     MemoryReader,
     MemoryWriter,
+    Network,
     OriginPolicy,
+    PageReader,
     PluginContractError,
     PluginError,
     Progress,
@@ -82,19 +96,24 @@ from cloxy_hookspecs import (
     Recaller,
     Reembedder,
     SettingsView,
+    Similarity,
     VectorIndexProvider,
 )
 from cloxy_hookspecs.seats import (
     CHECKS,
     CHUNKERS,
     EXPANDERS,
+    EXTRACTORS,
+    FETCHERS,
     FUSERS,
+    GUARDS,
     INDEXES,
     MIGRATIONS,
     OPERATIONS,
     ORIGINS,
     PARSERS,
     RERANKERS,
+    SANITIZERS,
     SEATS,
     SIGNALS,
     SOURCES,
@@ -106,12 +125,18 @@ TOMBSTONE_KEY = "tombstones.key"
 IDLE_SECONDS = 60.0
 NOTES = "notes"
 NOTE = "note"
+HTTP = "http"
+HTTPS = "https"
 
 log = logging.getLogger("cloxy.core")
 
 
 class Engine:
-    """One server's parts, from opening the database to closing it."""
+    """One server's parts, from opening the database to closing it.
+
+    Attributes:
+        warnings: what plugins had to say while they were made.
+    """
 
     def __init__(
         self,
@@ -119,6 +144,7 @@ class Engine:
         paths: DataDirectory,
         lock: DataDirectoryLock | None = None,
         clock: Clock | None = None,
+        network: Network | None = None,
     ) -> None:
         """Open the database and put everything together; nothing runs yet.
 
@@ -127,6 +153,7 @@ class Engine:
             paths: the data directory.
             lock: its lock, already held; taken here when None.
             clock: the time; the machine's when None.
+            network: names and addresses; the machine's when None.
 
         Raises:
             CloxyError: something that cannot be done without does not work.
@@ -170,12 +197,15 @@ class Engine:
         self.rules = RuleService(
             self.store, self.ingest, self.memories, self.forgetter, self.clock, log
         )
+        self.network = network or SystemNetwork()
         self._offer_ports()
+        self.reader = self._reader()
         checks = dict(self.lifespan.create_all(self._registry.all(CHECKS)))
         vectors = VectorIdsCheck(self.store, self.indexing.feeds, self.indexing.drain)
         self.checks = Checks({**checks, "vector-ids": vectors}, log)
         self.health = self._health()
         self.operations = self._operations()
+        self.warnings: Sequence[str] = ()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -214,6 +244,7 @@ class Engine:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
         await self.embedding.close()
+        await self.reader.aclose()
         await self.lifespan.aclose()
         await self.store.close()
         await self.workers.close()
@@ -233,7 +264,7 @@ class Engine:
             f"plugin {problem.plugin}, {problem.where}: {problem.message}"
             for problem in self._registry.problems.all()
         ]
-        return [*self.host.notes, *skipped, *misnamed, *problems]
+        return [*self.host.notes, *skipped, *misnamed, *problems, *self.warnings]
 
     def _run(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         async def guarded() -> None:
@@ -295,8 +326,9 @@ class Engine:
         return parts.context(self._registry.owner(record))
 
     def _memories(self) -> MemoryService:
+        self._policy(NOTE)  # without it nothing could be remembered
         notes = NoteWriter(
-            _pick(self.chunkers, NOTES, "chunker"), self._policy(NOTE), self.indexing, self.clock
+            _pick(self.chunkers, NOTES, "chunker"), self.policies, self.indexing, self.clock
         )
         eraser = Eraser(self.store, self.indexing.scrub, log)
         files = FileCleaner(self.host, self.paths, self.clock, self.workers)
@@ -393,6 +425,26 @@ class Engine:
         finder = StoredProjects(self.store, self._project_paths.resolve)
         self.services.offer(ProjectFinder, lambda: finder)
         self.services.offer(Caller, DoorCaller)
+        self.services.offer(Network, lambda: self.network)
+        self.services.offer(Similarity, lambda: self.embedding)
+        self.services.offer(PageReader, lambda: self.reader)
+
+    def _reader(self) -> WebReader:
+        settings = self.host.settings
+        guards = self.lifespan.create_all(self._registry.all(GUARDS))
+        fetchers = {
+            scheme: self.lifespan.create(record)
+            for record in self._registry.keyed(FETCHERS).values()
+            for scheme in ((HTTP, HTTPS) if record.scheme == HTTP else (record.scheme,))
+        }
+        return WebReader(
+            self.network,
+            [guard for _name, guard in guards],
+            fetchers,
+            Extraction(self._registry.all(SANITIZERS), self._registry.all(EXTRACTORS), log),
+            Rules(settings[USER_AGENT], settings[FETCH_DEADLINE], follows_robots=settings[ROBOTS]),
+            self.clock,
+        )
 
     def _health(self) -> HealthService:
         return HealthService(

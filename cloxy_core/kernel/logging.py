@@ -12,6 +12,7 @@ from pathlib import Path
 from cloxy_core.escaping import escape
 
 ROOT = "cloxy"
+PLUGINS = f"{ROOT}.plugins"
 FILE_NAME = "cloxy.log"
 FILE_BYTES = 5_000_000
 FILES_KEPT = 3
@@ -24,7 +25,7 @@ _TIME = "%Y-%m-%dT%H:%M:%S%z"
 
 def plugin_logger(plugin: str) -> logging.Logger:
     """The logger of a plugin."""
-    return logging.getLogger(f"{ROOT}.plugins.{plugin}")
+    return logging.getLogger(f"{PLUGINS}.{plugin}")
 
 
 class SafeFormatter(logging.Formatter):

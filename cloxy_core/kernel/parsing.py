@@ -39,6 +39,13 @@ def parse_text(text: str) -> str:
     return text.strip()
 
 
+def parse_header(text: str) -> str:
+    """Text that can be sent as the value of an HTTP header."""
+    if not all(" " <= character <= "~" for character in text.strip()) or not text.strip():
+        raise ValueError("some text of plain ASCII characters on one line")
+    return text.strip()
+
+
 def parse_secret(text: str) -> str:
     """A key as it is; one that could never arrive in an HTTP header is refused."""
     if not all(" " <= character <= "~" or character > "\x9f" for character in text):

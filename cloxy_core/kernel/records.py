@@ -7,10 +7,12 @@ from typing import Any
 from cloxy_core.kernel.plugin_state import CORE
 from cloxy_hookspecs.providers.base import Provider
 from cloxy_hookspecs.providers.platform import Migration
+from cloxy_hookspecs.providers.web import ExtractorProvider, SanitizerProvider
 from cloxy_hookspecs.seats import Arity, Seat
 from cloxy_hookspecs.types.settings import Setting
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 _SETTING_NAME = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)+")
 
 
@@ -86,7 +88,11 @@ def _provider_fault(seat: Seat[Any], record: Provider) -> str:
         return f"summary of {name!r} is not text"
     if not isinstance(requires, tuple) or not all(isinstance(port, type) for port in requires):
         return f"requires of {name!r} is not a tuple of ports"
-    if not callable(_field(record, "create")):
+    if isinstance(record, (SanitizerProvider, ExtractorProvider)):
+        fault = _page_fault(record)
+        if fault:
+            return fault
+    elif not callable(_field(record, "create")):
         return f"create of {name!r} is not callable"
     if seat.arity is Arity.CHAIN and not _is_integer(_field(record, "order")):
         return f"order of {name!r} is not a whole number"
@@ -94,6 +100,20 @@ def _provider_fault(seat: Seat[Any], record: Provider) -> str:
         key = _field(record, seat.key)
         if not isinstance(key, str) or not key:
             return f"{seat.key} of {name!r} is not a name"
+    return ""
+
+
+def _page_fault(record: SanitizerProvider | ExtractorProvider) -> str:
+    """What runs in another process is told by name, and makes nothing here."""
+    target = _field(record, "target")
+    if not isinstance(target, str) or not _TARGET.fullmatch(target):
+        return f"target of {record.name!r} is not module:function"
+    lists = ["media_types"] + ["modes"] * isinstance(record, ExtractorProvider)
+    for name in lists:
+        value = _field(record, name)
+        texts = isinstance(value, tuple) and all(isinstance(each, str) and each for each in value)
+        if not texts or not value:
+            return f"{name} of {record.name!r} is not a tuple of names"
     return ""
 
 

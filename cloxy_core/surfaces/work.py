@@ -43,7 +43,6 @@ OPERATION_WORK: tuple[WorkClass, ...] = (
     WorkClass(frozenset({"/recall"}), running=16, waiting=256),
     WorkClass(frozenset({"/ingest_text", "/forget"}), running=2, waiting=256),
     WorkClass(frozenset({"/ingest_convos", "/reindex"}), running=2, waiting=8, retry_seconds=5),
-    WorkClass(frozenset({"/fetch", "/search", "/verify"}), running=4, waiting=16),
     WorkClass(frozenset({"/v1/chat/completions"}), running=1, waiting=4, retry_seconds=10),
 )
 

@@ -25,7 +25,7 @@ from cloxy_core.kernel.records import record_name
 from cloxy_core.kernel.registry import Registry
 from cloxy_core.runtime.paths import DataDirectory
 from cloxy_core.testing.fakes import SettableClock
-from cloxy_hookspecs import HostContext, Paths, SettingsView, StorePort
+from cloxy_hookspecs import HostContext, Network, Paths, SettingsView, StorePort
 from cloxy_hookspecs.context import Clock
 from cloxy_hookspecs.seats import SETTINGS, Seat
 
@@ -47,6 +47,7 @@ class App:
         plugins: Mapping[str, object] | None = None,
         settings: Mapping[str, str] | None = None,
         clock: Clock | None = None,
+        network: Network | None = None,
     ) -> None:
         """Open nothing yet.
 
@@ -56,12 +57,14 @@ class App:
             plugins: plugins that are not installed, by name.
             settings: texts of settings by dotted name.
             clock: the time that `context` tells.
+            network: names and addresses of the web; the machine's when None.
         """
         self.folder = folder
         self.clock = clock or SettableClock()
         self.context = LazyContext(self._open_context)
         self._plugins = dict(plugins or {})
         self._settings = dict(settings or {})
+        self._network = network
         self._runner: asyncio.Runner | None = None
         self._engine: Engine | None = None
         self._manager: pluggy.PluginManager | None = None
@@ -89,7 +92,7 @@ class App:
         """The parts of the server, put together when first asked for."""
         if self._engine is None:
             data = DataDirectory.open(self.folder / "data")
-            self._engine = Engine(self._host(), data)
+            self._engine = Engine(self._host(), data, network=self._network)
         return self._engine
 
     @property

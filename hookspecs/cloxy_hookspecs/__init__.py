@@ -9,6 +9,7 @@ from cloxy_hookspecs.context import (
 )
 from cloxy_hookspecs.errors import (
     AuthError,
+    BlockedURLError,
     CloxyError,
     ConfigError,
     ConflictError,
@@ -16,6 +17,9 @@ from cloxy_hookspecs.errors import (
     DuplicateNameError,
     EmbeddingSpaceMismatchError,
     ExposureError,
+    FetchBusyError,
+    FetchError,
+    FetchTimeoutError,
     FilterError,
     ForbiddenError,
     ForeignDatabaseError,
@@ -36,6 +40,8 @@ from cloxy_hookspecs.errors import (
     StoreBusyError,
     StoreError,
     StoreFullError,
+    TooManyRedirectsError,
+    UnsupportedMediaError,
     ValidationError,
 )
 from cloxy_hookspecs.markers import (
@@ -72,6 +78,7 @@ from cloxy_hookspecs.ports.reembedding import (
     StoredVectors,
 )
 from cloxy_hookspecs.ports.rules import Expired, ProjectRule, ProjectRules
+from cloxy_hookspecs.ports.web import Network, PageReader, Similarity
 from cloxy_hookspecs.providers.base import (
     Provider,
 )
@@ -117,6 +124,14 @@ from cloxy_hookspecs.providers.vectors import (
     RerankerProvider,
     VectorIndex,
     VectorIndexProvider,
+)
+from cloxy_hookspecs.providers.web import (
+    ExtractorProvider,
+    Fetcher,
+    FetcherProvider,
+    Guard,
+    GuardProvider,
+    SanitizerProvider,
 )
 from cloxy_hookspecs.types.ingest import (
     Author,
@@ -180,6 +195,18 @@ from cloxy_hookspecs.types.vectors import (
     VectorChange,
     VectorRow,
 )
+from cloxy_hookspecs.types.web import (
+    Extracted,
+    FetchMode,
+    HopRequest,
+    HopResponse,
+    PageFlag,
+    PageSource,
+    ReadPage,
+    ReadRequest,
+    Sanitized,
+    Target,
+)
 
 __all__ = [
     "API_VERSION",
@@ -193,6 +220,7 @@ __all__ = [
     "AuthError",
     "Author",
     "BadLine",
+    "BlockedURLError",
     "Caller",
     "CandidateBatch",
     "Check",
@@ -221,7 +249,15 @@ __all__ = [
     "ExpanderProvider",
     "Expired",
     "ExposureError",
+    "Extracted",
+    "ExtractorProvider",
     "Fence",
+    "FetchBusyError",
+    "FetchError",
+    "FetchMode",
+    "FetchTimeoutError",
+    "Fetcher",
+    "FetcherProvider",
     "FileError",
     "FilterError",
     "Filters",
@@ -236,8 +272,12 @@ __all__ = [
     "Fuser",
     "FuserProvider",
     "Group",
+    "Guard",
+    "GuardProvider",
     "HealthReader",
     "Hit",
+    "HopRequest",
+    "HopResponse",
     "HostContext",
     "Index",
     "IndexChange",
@@ -261,10 +301,14 @@ __all__ = [
     "ModelError",
     "ModelMissingError",
     "MoveState",
+    "Network",
     "NotFoundError",
     "OperationProvider",
     "Order",
     "OriginPolicy",
+    "PageFlag",
+    "PageReader",
+    "PageSource",
     "ParseResult",
     "Parser",
     "ParserProvider",
@@ -285,6 +329,8 @@ __all__ = [
     "Provider",
     "Query",
     "RawLine",
+    "ReadPage",
+    "ReadRequest",
     "Recall",
     "RecallHit",
     "Recaller",
@@ -295,6 +341,8 @@ __all__ = [
     "Resource",
     "Role",
     "Route",
+    "Sanitized",
+    "SanitizerProvider",
     "Scored",
     "ServerUnreachableError",
     "ServiceMissingError",
@@ -304,6 +352,7 @@ __all__ = [
     "SettingsView",
     "Signal",
     "SignalProvider",
+    "Similarity",
     "Source",
     "SourceFailure",
     "SourceItem",
@@ -319,8 +368,11 @@ __all__ = [
     "StoredMemory",
     "StoredSession",
     "StoredVectors",
+    "Target",
     "Tier",
+    "TooManyRedirectsError",
     "Tool",
+    "UnsupportedMediaError",
     "ValidationError",
     "VectorChange",
     "VectorIndex",

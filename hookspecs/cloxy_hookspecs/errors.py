@@ -8,6 +8,8 @@
     ├─ NotFoundError
     ├─ ConflictError            StaleWriteError
     ├─ AuthError                ForbiddenError
+    ├─ FetchError               BlockedURLError, UnsupportedMediaError, TooManyRedirectsError,
+    │                           FetchTimeoutError, FetchBusyError
     ├─ ModelError               ModelMissingError
     ├─ ServerUnreachableError
     └─ StoreError               MigrationError, StoreBusyError, StoreFullError, IntegrityError,
@@ -163,6 +165,49 @@ class ForbiddenError(AuthError):
 
     code = "forbidden"
     http_status = 403
+
+
+class FetchError(CloxyError):
+    """A page could not be fetched."""
+
+    code = "fetch"
+    http_status = 502
+    exit_code = 8
+
+
+class BlockedURLError(FetchError):
+    """An address may not be read; the message is the same whatever is there."""
+
+    code = "blocked_url"
+    http_status = 400
+
+
+class UnsupportedMediaError(FetchError):
+    """What was fetched is no text."""
+
+    code = "unsupported_media"
+    http_status = 415
+
+
+class TooManyRedirectsError(FetchError):
+    """A page leads on and on."""
+
+    code = "too_many_redirects"
+
+
+class FetchTimeoutError(FetchError):
+    """A page took longer than it may."""
+
+    code = "fetch_timeout"
+    http_status = 504
+
+
+class FetchBusyError(FetchError):
+    """Too many pages are being read at this moment."""
+
+    code = "fetch_busy"
+    http_status = 503
+    retryable = True
 
 
 class ModelError(CloxyError):

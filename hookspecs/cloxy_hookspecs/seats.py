@@ -20,6 +20,12 @@ from cloxy_hookspecs.providers.vectors import (
     RerankerProvider,
     VectorIndexProvider,
 )
+from cloxy_hookspecs.providers.web import (
+    ExtractorProvider,
+    FetcherProvider,
+    GuardProvider,
+    SanitizerProvider,
+)
 from cloxy_hookspecs.types.memory import OriginPolicy
 from cloxy_hookspecs.types.settings import Setting
 
@@ -85,6 +91,12 @@ SIGNALS: Seat[SignalProvider] = Seat("cloxy_signals", (SignalProvider,), Arity.C
 RERANKERS: Seat[RerankerProvider] = Seat(
     "cloxy_rerankers", (RerankerProvider,), Arity.OPTIONAL, setting="recall.reranker"
 )
+GUARDS: Seat[GuardProvider] = Seat("cloxy_guards", (GuardProvider,), Arity.CHAIN)
+FETCHERS: Seat[FetcherProvider] = Seat(
+    "cloxy_fetchers", (FetcherProvider,), Arity.KEYED, key="scheme"
+)
+SANITIZERS: Seat[SanitizerProvider] = Seat("cloxy_sanitizers", (SanitizerProvider,), Arity.CHAIN)
+EXTRACTORS: Seat[ExtractorProvider] = Seat("cloxy_extractors", (ExtractorProvider,), Arity.CHAIN)
 OPERATIONS: Seat[OperationProvider[Any, Any]] = Seat(
     "cloxy_operations", (OperationProvider,), Arity.ANY
 )
@@ -103,5 +115,9 @@ SEATS: tuple[Seat[Any], ...] = (
     FUSERS,
     SIGNALS,
     RERANKERS,
+    GUARDS,
+    FETCHERS,
+    SANITIZERS,
+    EXTRACTORS,
     OPERATIONS,
 )

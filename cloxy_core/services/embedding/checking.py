@@ -31,3 +31,8 @@ def checked(matrix: Float32Matrix, count: int, dim: int) -> Float32Matrix:
 def stored_form(vector: Float32Vector) -> bytes:
     """A vector as the table `embeddings` keeps it: `float32` little endian."""
     return vector.astype("<f4").tobytes()
+
+
+def cosine(vector: Float32Vector, stored: bytes) -> float:
+    """How near two vectors of unit length are; the second as the table keeps it."""
+    return float(np.dot(vector, np.frombuffer(stored, dtype="<f4")))

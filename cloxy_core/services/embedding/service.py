@@ -8,6 +8,7 @@ from logging import Logger
 
 from cloxy_core.kernel.settings import Settings
 from cloxy_core.runtime.workers import Workers
+from cloxy_core.services.embedding.checking import cosine
 from cloxy_core.services.embedding.choosing import Chosen
 from cloxy_core.services.embedding.filling import Filling
 from cloxy_core.services.embedding.making import Embedders
@@ -200,6 +201,22 @@ class EmbeddingService:
                 self._retry_after = 0.0
             self._woken.set()
             return None
+
+    async def similarities(self, text: str, passages: Sequence[str]) -> Sequence[float] | None:
+        """A cosine for each passage, behind the questions that wait; None without a loaded model.
+
+        Raises:
+            CloxyError: the model cannot be used.
+        """
+        side = self._side
+        vector = await self.query_vector(text)
+        if vector is None or side is None or side is not self._side:
+            return None
+        made = await side.model.passages(passages)
+        refused = next((each for each in made if not isinstance(each, bytes)), None)
+        if refused is not None:
+            raise refused
+        return [cosine(vector, each) for each in made if isinstance(each, bytes)]
 
     def trouble(self) -> str | None:
         """Why questions cannot be embedded now, in words; None when they can."""

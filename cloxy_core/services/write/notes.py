@@ -1,6 +1,6 @@
 """A text that somebody asked to be remembered."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, insert, select
@@ -19,6 +19,7 @@ from cloxy_hookspecs import (
     IndexRow,
     Message,
     OriginPolicy,
+    PluginContractError,
     Stored,
 )
 from cloxy_hookspecs.tables import memories, memory_events, passages
@@ -28,15 +29,27 @@ ACTOR = "remember"
 
 @dataclass(frozen=True, slots=True)
 class NoteWriter:
-    """Writes one draft; its `apply` is the body of a write transaction."""
+    """Writes one draft; its `apply` is the body of a write transaction.
+
+    Attributes:
+        chunker: makes memories of a text.
+        policies: of every origin, by its name.
+        indexing: is told of every passage.
+        clock: the time.
+    """
 
     chunker: Chunker
-    policy: OriginPolicy
+    policies: Mapping[str, OriginPolicy]
     indexing: Indexing
     clock: Clock
 
     def apply(self, connection: Connection, draft: Draft) -> Stored:
-        """Write a clean draft, a memory for each chunk; exact copies are not written again."""
+        """Write a clean draft, a memory for each chunk; exact copies are not written again.
+
+        Raises:
+            PluginContractError: no enabled plugin brings its origin.
+        """
+        policy = self._policy(draft.origin)
         now = self.clock.now_ms()
         message = Message(
             uid="",
@@ -53,22 +66,32 @@ class NoteWriter:
         ids: list[int] = []
         added = 0
         for number, chunk in enumerate(chunks):
-            existing = self._existing(connection, chunk, project[0] if project else None)
+            existing = self._existing(connection, policy, chunk, project[0] if project else None)
             if existing is not None:
                 ids.append(existing)
                 continue
-            ids.append(self._write(connection, draft, chunk, number, project, now))
+            ids.append(self._write(connection, policy, draft, chunk, number, project, now))
             added += 1
         return Stored(tuple(ids), added)
 
-    def _existing(self, connection: Connection, chunk: Chunk, project: int | None) -> int | None:
-        if not self.policy.deduplicates:
+    def _policy(self, origin: str) -> OriginPolicy:
+        try:
+            return self.policies[origin]
+        except KeyError:
+            raise PluginContractError(
+                f"no enabled plugin brings the origin {origin!r}", hint="see `cloxy plugins list`"
+            ) from None
+
+    def _existing(
+        self, connection: Connection, policy: OriginPolicy, chunk: Chunk, project: int | None
+    ) -> int | None:
+        if not policy.deduplicates:
             return None
         identifier: int | None = connection.execute(
             select(memories.c.id)
             .where(
                 memories.c.content_hash == text_hash(chunk.content),
-                memories.c.origin == self.policy.name,
+                memories.c.origin == policy.name,
                 memories.c.state == "active",
                 memories.c.project_id.is_(project)
                 if project is None
@@ -81,6 +104,7 @@ class NoteWriter:
     def _write(
         self,
         connection: Connection,
+        policy: OriginPolicy,
         draft: Draft,
         chunk: Chunk,
         number: int,
@@ -95,11 +119,11 @@ class NoteWriter:
             {
                 "id": memory_id,
                 "uid": new_uid(self.clock),
-                "origin": self.policy.name,
-                "kind": self.policy.kind,
-                "tier": self.policy.tier,
+                "origin": policy.name,
+                "kind": policy.kind,
+                "tier": policy.tier,
                 "state": "active",
-                "immutable": self.policy.immutable,
+                "immutable": policy.immutable,
                 "content": chunk.content,
                 "content_hash": hashed,
                 "source": f"{draft.source}:chunk{number}",

@@ -6,6 +6,7 @@ in `expected_failures`, with the reason.
 
 from cloxy_core.testing.conformance.base import Conformance, CreatedConformance
 from cloxy_core.testing.conformance.embedders import EmbedderConformance
+from cloxy_core.testing.conformance.fetching import FetcherConformance, GuardConformance
 from cloxy_core.testing.conformance.indexes import AfterIndexConformance, CommitIndexConformance
 from cloxy_core.testing.conformance.ingest import (
     ChunkerConformance,
@@ -26,6 +27,7 @@ from cloxy_core.testing.conformance.rerankers import RerankerConformance
 from cloxy_core.testing.conformance.sources import SourceConformance
 from cloxy_core.testing.conformance.surface import OperationConformance
 from cloxy_core.testing.conformance.vector_indexes import VectorIndexConformance
+from cloxy_core.testing.conformance.web import ExtractorConformance, SanitizerConformance
 
 __all__ = [
     "AfterIndexConformance",
@@ -36,12 +38,16 @@ __all__ = [
     "CreatedConformance",
     "EmbedderConformance",
     "ExpanderConformance",
+    "ExtractorConformance",
+    "FetcherConformance",
     "FuserConformance",
+    "GuardConformance",
     "MigrationConformance",
     "OperationConformance",
     "OriginConformance",
     "ParserConformance",
     "RerankerConformance",
+    "SanitizerConformance",
     "SettingConformance",
     "SignalConformance",
     "SourceConformance",

@@ -18,6 +18,7 @@ from cloxy_core.kernel.plugin_state import CORE
 from cloxy_core.kernel.records import record_fault, record_name
 from cloxy_core.testing.fakes import SettableClock
 from cloxy_core.testing.harness import App, LazyContext
+from cloxy_hookspecs import Network
 from cloxy_hookspecs.seats import Seat
 
 LONGEST_SUMMARY = 120
@@ -72,15 +73,23 @@ class Conformance:
         return {}
 
     @pytest.fixture
+    def network(self) -> Network | None:
+        """Names and addresses of the web; give one that leads to servers of the test."""
+        return None
+
+    @pytest.fixture
     def app(
         self,
         tmp_path: Path,
         plugins: Mapping[str, object],
         settings: Mapping[str, str],
         clock: SettableClock,
+        network: Network | None,
     ) -> Iterator[App]:
         """Cloxy on a temporary folder, with every installed plugin; opened when first used."""
-        with App(tmp_path / "cloxy", plugins=plugins, settings=settings, clock=clock) as app:
+        with App(
+            tmp_path / "cloxy", plugins=plugins, settings=settings, clock=clock, network=network
+        ) as app:
             yield app
 
     @pytest.fixture

@@ -5,8 +5,9 @@ from cloxy_hookspecs.specs.platform import PlatformSpecs
 from cloxy_hookspecs.specs.recall import RecallSpecs
 from cloxy_hookspecs.specs.surface import SurfaceSpecs
 from cloxy_hookspecs.specs.vectors import VectorSpecs
+from cloxy_hookspecs.specs.web import WebSpecs
 
-ALL_SPECS = (PlatformSpecs, IngestSpecs, RecallSpecs, VectorSpecs, SurfaceSpecs)
+ALL_SPECS = (PlatformSpecs, IngestSpecs, RecallSpecs, VectorSpecs, WebSpecs, SurfaceSpecs)
 
 __all__ = [
     "ALL_SPECS",
@@ -15,4 +16,5 @@ __all__ = [
     "RecallSpecs",
     "SurfaceSpecs",
     "VectorSpecs",
+    "WebSpecs",
 ]

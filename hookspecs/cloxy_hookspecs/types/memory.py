@@ -66,11 +66,12 @@ class StillHeld:
 
     Attributes:
         kind: `transcript` for an agent's own log; `backup` and `export` for what a person made;
-            `session` for another session of the memory that says the same, such as a fork.
-        path: where it is; the agent's own id of a session.
+            `session` for another session of the memory that says the same, such as a fork;
+            `memory` for a note that does.
+        path: where it is; the agent's own id of a session, the id of a memory.
     """
 
-    kind: Literal["transcript", "backup", "export", "session"]
+    kind: Literal["transcript", "backup", "export", "session", "memory"]
     path: str
 
 
