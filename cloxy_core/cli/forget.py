@@ -16,6 +16,7 @@ KINDS = {
     "backup": "a backup that you made",
     "export": "an export that you made",
     "session": "another session that says the same",
+    "memory": "another memory that says the same",
 }
 
 

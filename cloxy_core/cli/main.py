@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("cloxy_core.cli.demo:demo", "See it work on invented sessions, in half a minute."),
     "doctor": ("cloxy_core.cli.doctor:doctor", "Look for damage, and repair it."),
     "export": ("cloxy_core.cli.exchange:export", "Write the memory, or a part, as JSON Lines."),
+    "fetch": ("cloxy_core.cli.web:fetch", "Read a page of the web as text."),
     "forget": ("cloxy_core.cli.forget:forget", "Take something out of the memory, for good."),
     "hook": ("cloxy_core.cli.hook:hook", "What agents run at moments of their own."),
     "ignore": ("cloxy_core.cli.ignore:ignore", "Remember nothing of a project."),
@@ -40,6 +41,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "reembed": ("cloxy_core.cli.reembed:reembed", "Make all vectors anew, with the model set now."),
     "restore": ("cloxy_core.cli.backup:restore", "Put a backup in the place of the memory."),
     "retention": ("cloxy_core.cli.ignore:retention", "Keep a project for some days only."),
+    "search-page": ("cloxy_core.cli.web:search_page", "Find lines in a page of the web."),
     "start": ("cloxy_core.cli.start:start", "Run the server, here or in the background."),
     "status": ("cloxy_core.cli.status:status", "Show what the server holds and how it is."),
     "stop": ("cloxy_core.cli.stop:stop", "Stop the server."),
@@ -47,6 +49,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cloxy_core.cli.service:uninstall_service",
         "Stop the service and remove it.",
     ),
+    "verify": ("cloxy_core.cli.web:verify", "Find what pages of the web say about a claim."),
 }
 
 

@@ -5,6 +5,8 @@ from claude_logs import record, text, write
 from contract.first_party import all_records, records
 from sqlalchemy import insert, update
 from tiny_models import tiny_cross_encoder, tiny_embedder
+from web.extraction.samples import PAGES
+from web.operations.sites import Site, plain
 
 from cloxy_core.testing.conformance import (
     CheckConformance,
@@ -12,12 +14,16 @@ from cloxy_core.testing.conformance import (
     CommitIndexConformance,
     EmbedderConformance,
     ExpanderConformance,
+    ExtractorConformance,
+    FetcherConformance,
     FuserConformance,
+    GuardConformance,
     MigrationConformance,
     OperationConformance,
     OriginConformance,
     ParserConformance,
     RerankerConformance,
+    SanitizerConformance,
     SettingConformance,
     SignalConformance,
     SourceConformance,
@@ -30,13 +36,17 @@ from cloxy_hookspecs.seats import (
     CHUNKERS,
     EMBEDDERS,
     EXPANDERS,
+    EXTRACTORS,
+    FETCHERS,
     FUSERS,
+    GUARDS,
     INDEXES,
     MIGRATIONS,
     OPERATIONS,
     ORIGINS,
     PARSERS,
     RERANKERS,
+    SANITIZERS,
     SEATS,
     SETTINGS,
     SIGNALS,
@@ -67,6 +77,10 @@ ARGUMENTS = {
     "operations:memory:memory-reindex": {},
     "operations:memory:ingest-pass": {},
     "operations:memory:ingest-status": {},
+    "operations:web:web-fetch": {"url": "http://harbour.test/", "remember": True},
+    "operations:web:web-read": {"url": "http://harbour.test/"},
+    "operations:web:web-search": {"url": "http://harbour.test/", "pattern": "crane"},
+    "operations:web:web-verify": {"url": "http://harbour.test/", "claim": "The crane is new"},
     "operations:memory:project-rules": {},
     "operations:memory:project-ignore": {"project": "/srv/port"},
     "operations:memory:project-retention": {"project": "/srv/port", "days": 30},
@@ -213,8 +227,42 @@ class TestCloxySignals(SignalConformance):
     """Every signal."""
 
 
+@tries(GUARDS)
+class TestCloxyGuards(GuardConformance):
+    """Every guard."""
+
+
+@tries(FETCHERS)
+class TestCloxyFetchers(FetcherConformance):
+    """Every fetcher."""
+
+
+@tries(SANITIZERS)
+class TestCloxySanitizers(SanitizerConformance):
+    @pytest.fixture
+    def sample(self, provider):
+        return PAGES[provider.name][0]
+
+
+@tries(EXTRACTORS)
+class TestCloxyExtractors(ExtractorConformance):
+    @pytest.fixture
+    def sample(self, provider):
+        return PAGES[provider.name][0]
+
+    @pytest.fixture
+    def wanted(self, provider):
+        return PAGES[provider.name][1]
+
+
 @tries(OPERATIONS)
 class TestCloxyOperations(OperationConformance):
+    @pytest.fixture
+    def network(self):
+        """The web: a page on this machine."""
+        with Site({"/": plain("The crane is old.\nThe lighthouse is white.\n")}).running() as site:
+            yield site.network("harbour.test")
+
     @pytest.fixture
     def arguments(self, provider):
         return ARGUMENTS[key_of(provider)]

@@ -1,12 +1,19 @@
 """A session of which all was forgotten is not made anew, with its title, by a log or an import."""
 
 import json
+from datetime import UTC, datetime
 
 from forgetting.canaries import holders
 from forgetting.cloxy_command import cloxy
 from server.live_server import line, write_session
 
 TITLE = '{"type": "custom-title", "customTitle": "Wintergoldhuhn", "sessionId": "s-one"}\n'
+
+
+def later():
+    """A line that was written after everything was forgotten, and says no folder."""
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return line("new", "something else altogether", cwd=None, timestamp=at)
 
 
 def told(server):
@@ -36,7 +43,7 @@ def test_a_forced_pass_does_not_and_new_words_bring_it_back_with_its_project(liv
     live.ask("POST", "/ingest_convos", {"force": True})
     assert holders(live.data, ["Wintergoldhuhn", "seltene worte"]) == {}
     assert live.ask("GET", "/projects")[1]["projects"] == []
-    write_session(live.logs, "one", line("new", "something else altogether", cwd=None))
+    write_session(live.logs, "one", later())
     live.ask("POST", "/ingest_convos", {"force": True})
     (project,) = live.ask("GET", "/projects")[1]["projects"]
     assert project["project"] == "/srv/demo/shop"
@@ -48,7 +55,7 @@ def test_where_a_session_works_is_known_when_its_first_runs_were_forgotten(live)
     write_session(live.logs, "one", *first)
     live.ask("POST", "/ingest_convos", {})
     live.ask("POST", "/forget", {"session": "s-one"})
-    write_session(live.logs, "one", line("new", "something else altogether", cwd=None))
+    write_session(live.logs, "one", later())
     live.ask("POST", "/ingest_convos", {"force": True})
     (project,) = live.ask("GET", "/projects")[1]["projects"]
     assert (project["project"], project["chunks"]) == ("/srv/demo/shop", 1)

@@ -242,7 +242,7 @@ class ForgetMemoryInput(MemoryIdInput):
 
 
 class StillHeldOutput(BaseModel):
-    """Where forgotten text still is: a transcript, backup, export, or another session."""
+    """Where forgotten text still is: a transcript, backup, export, or another session or memory."""
 
     kind: str
     path: str

@@ -15,11 +15,13 @@ from cloxy_hookspecs import (
     ChunkerProvider,
     CommitIndexProvider,
     ExpanderProvider,
+    ExtractorProvider,
     FuserProvider,
     Migration,
     MissingExtraError,
     OriginPolicy,
     PluginError,
+    SanitizerProvider,
     Setting,
     SettingError,
 )
@@ -27,10 +29,12 @@ from cloxy_hookspecs.seats import (
     CHECKS,
     CHUNKERS,
     EXPANDERS,
+    EXTRACTORS,
     FUSERS,
     INDEXES,
     MIGRATIONS,
     ORIGINS,
+    SANITIZERS,
     SETTINGS,
 )
 
@@ -49,6 +53,15 @@ def expander(name, order):
 
 def index(name, channel, kind=CommitIndexProvider):
     return kind(name=name, summary="", channel=channel, weight=1.0, create=print)
+
+
+def sanitizer(**more):
+    return SanitizerProvider(**{"name": "s", "summary": "", "target": "a.b:c", **more})
+
+
+def extractor(**more):
+    given = {"name": "e", "summary": "", "target": "a:b", "modes": ("clean",)}
+    return ExtractorProvider(**{**given, "media_types": ("text/html",), **more})
 
 
 def migration(owner, number):
@@ -173,6 +186,14 @@ def test_hook_that_returns_nothing_is_reported(registry_of):
         (EXPANDERS, "expanders", expander("a", "1"), "order of 'a' is not a whole number"),
         (INDEXES, "indexes", index("a", ""), "channel of 'a' is not a name"),
         (ORIGINS, "origins", OriginPolicy("A b", "semantic", "core", True, True), "be a name"),
+        *(
+            (SANITIZERS, "sanitizers", sanitizer(target=target), "target of 's' is not module:")
+            for target in (None, "", "module", "a.b:", ":f", "a b:f", "a:f()", len)
+        ),
+        (SANITIZERS, "sanitizers", sanitizer(media_types="text/html"), "media_types of 's'"),
+        (SANITIZERS, "sanitizers", sanitizer(media_types=()), "media_types of 's'"),
+        (EXTRACTORS, "extractors", extractor(modes=()), "modes of 'e' is not a tuple"),
+        (EXTRACTORS, "extractors", extractor(media_types=("",)), "media_types of 'e'"),
         (MIGRATIONS, "migrations", migration("other", 1), "wants the plugin's own name 'mine'"),
         (MIGRATIONS, "migrations", migration("mine", 0), "wants 1, 2, 3"),
         (MIGRATIONS, "migrations", migration("mine", True), "wants 1, 2, 3"),
@@ -197,6 +218,8 @@ def test_unfit_record_is_refused_and_the_rest_stays(registry_of, seat, hook, rec
         "indexes": index("good", "c"),
         "expanders": expander("good", 1),
         "origins": OriginPolicy("good", "semantic", "core", True, True),
+        "sanitizers": sanitizer(name="good"),
+        "extractors": extractor(name="good"),
         "migrations": migration("mine", 7),
         "settings": Setting(name="mine.good", default=1, parse=int, help=""),
     }[hook]
