@@ -92,6 +92,8 @@ class FileCleaner:
         self._look_at_copies(traces, found)
         for session in traces.sessions:
             found.hold(StillHeld("session", session))
+        for memory in traces.memories:
+            found.hold(StillHeld("memory", str(memory)))
         for address in traces.files:
             if Path(address).exists():
                 found.hold(StillHeld("transcript", address))

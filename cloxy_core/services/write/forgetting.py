@@ -47,6 +47,7 @@ class Traces:
         texts: the texts, whole.
         files: logs that the messages were read from, as they are addressed.
         sessions: other sessions that say the same and stay, by the agent's own id.
+        memories: notes that say the same and stay, by id.
         since: when the first of them was stored, milliseconds.
     """
 
@@ -55,6 +56,7 @@ class Traces:
     texts: Sequence[str] = ()
     files: Sequence[str] = ()
     sessions: Sequence[str] = ()
+    memories: Sequence[int] = ()
     since: int = 0
 
     def __bool__(self) -> bool:
@@ -107,12 +109,14 @@ class Forgetter:
             return Traces()
         ids = list({place.memory_id for victim in victims for place in victim.places})
         files = {victim.source_id for victim in victims if victim.source_id is not None}
+        left = _left(connection, victims) if wanted.kind != "memory" else ()
         return Traces(
             uids=frozenset(victim.uid for victim in victims if victim.uid),
             notes=frozenset(_note_uids(connection, victims).values()),
             texts=list(dict.fromkeys(victim.text for victim in victims)),
             files=_addresses(connection, sorted(files)),
-            sessions=_left_sessions(connection, victims) if wanted.kind != "memory" else (),
+            sessions=_left_sessions(connection, left),
+            memories=sorted({v.places[0].memory_id for v in left if v.session_id is None}),
             since=_stored_since(connection, ids),
         )
 
@@ -235,10 +239,14 @@ def _addresses(connection: Connection, ids: Sequence[int]) -> Sequence[str]:
     return found
 
 
-def _left_sessions(connection: Connection, victims: Sequence[Victim]) -> Sequence[str]:
+def _left(connection: Connection, victims: Sequence[Victim]) -> Sequence[Victim]:
+    """What says the same and stays."""
     going = {victim.key for victim in victims}
-    left = {v.session_id for v in copies(connection, victims) if v.key not in going}
-    ids = sorted(identifier for identifier in left if identifier is not None)
+    return [v for v in copies(connection, victims) if v.key not in going]
+
+
+def _left_sessions(connection: Connection, left: Sequence[Victim]) -> Sequence[str]:
+    ids = sorted({v.session_id for v in left if v.session_id is not None})
     found: list[str] = []
     for start in range(0, len(ids), LOOKUP):
         part = ids[start : start + LOOKUP]

@@ -45,6 +45,16 @@ TABLE = {
         (),
         ["a\nb"],
     ),
+    "CLOXY_USER_AGENT": (
+        core.USER_AGENT,
+        core.USER_AGENT.default,
+        " Reader/1 ",
+        "Reader/1",
+        core.USER_AGENT.default,
+        ["a\nb", "\u2603"],
+    ),
+    "CLOXY_FETCH_DEADLINE": (core.FETCH_DEADLINE, 60.0, "20", 20.0, 60.0, ["0", "-1", "soon"]),
+    "CLOXY_ROBOTS": (core.ROBOTS, False, "1", True, False, ["2", "maybe"]),
     "CLOXY_API_KEY": (core.API_KEY, None, "k e:y", "k e:y", None, ["a\nb", " padded", "x\x7f"]),
     "CLOXY_ALLOWED_HOSTS": (
         core.ALLOWED_HOSTS,
