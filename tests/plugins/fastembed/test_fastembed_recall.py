@@ -23,7 +23,7 @@ def ask(cloxy_app, tmp_path, clock):
         app = cloxy_app(settings=settings)
         writer, recaller = app.context.service(MemoryWriter), app.context.service(Recaller)
         for number, text in enumerate(TEXTS):
-            app.do(writer.remember(Draft(text=text, origin="manual", source=f"t{number}")))
+            app.do(writer.remember(Draft(text=text, origin="note", source=f"t{number}")))
         query = Query(text=QUESTION, top_k=5, now=clock.now_ms(), rerank=True)
         answer = app.do(recaller.recall(query))
         assert answer.notes == ()
