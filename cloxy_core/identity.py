@@ -13,6 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from cloxy_core.runtime.whole_file import replace_file
+
 TOKEN_FILE: Final = "owner.token"  # noqa: S105 - a file's name
 KEY_FILE: Final = "server.key"
 OWNER_HEADER: Final = "X-Cloxy-Owner"
@@ -95,18 +97,7 @@ def write_private(path: Path, text: str) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-    descriptor = os.open(draft, flags | getattr(os, "O_CLOEXEC", 0), 0o600)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    replace_file(path, text.encode(), 0o600)
 
 
 def _read(path: Path) -> str | None:

@@ -1,8 +1,6 @@
 """Installing a service and removing it again, each whole or not at all."""
 
 import contextlib
-import os
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -17,6 +15,7 @@ from cloxy_core.os_service.record import (
     remove_record,
     write_record,
 )
+from cloxy_core.runtime.whole_file import replace_file
 
 # Not a name that launchd or systemd would read as a definition.
 ASIDE: Final = ".before-cloxy"
@@ -156,14 +155,4 @@ def _keep_aside(path: Path, contents: bytes) -> Path:
 def _write(path: Path, contents: bytes, mode: int = _DEFINITION_MODE) -> None:
     """Replace a file in one step."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    try:
-        with os.fdopen(os.open(draft, flags, mode), "wb") as file:
-            file.write(contents)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    replace_file(path, contents, mode)

@@ -6,11 +6,10 @@ from sqlalchemy import Connection, Row, select
 
 from cloxy_core.services.exchange.entries import MessageEntry, NoteEntry
 from cloxy_core.services.write.rows import text_hash
+from cloxy_core.store.lookups import lookups
 from cloxy_core.store.project_keys import project_key
 from cloxy_hookspecs import Message
 from cloxy_hookspecs.tables import memories, passages, projects, sessions
-
-_LOOKUP = 500
 
 
 def stored_sessions(
@@ -19,7 +18,7 @@ def stored_sessions(
     """Sessions that are there: id, title, rank and branch, by key."""
     found: dict[str, Row[*tuple[object, ...]]] = {}
     wanted = list(dict.fromkeys(keys))
-    for start in range(0, len(wanted), _LOOKUP):
+    for part in lookups(wanted):
         rows = connection.execute(
             select(
                 sessions.c.id,
@@ -27,7 +26,7 @@ def stored_sessions(
                 sessions.c.title,
                 sessions.c.title_rank,
                 sessions.c.branch,
-            ).where(sessions.c.agent == agent, sessions.c.key.in_(wanted[start : start + _LOOKUP]))
+            ).where(sessions.c.agent == agent, sessions.c.key.in_(part))
         )
         found.update({row.key: row for row in rows})
     return found
@@ -70,8 +69,8 @@ def stored_messages(
     """Session key and id of those messages that are there (of at most 500 sessions)."""
     found: set[tuple[str, str]] = set()
     keys = sorted({message.session for message in messages})
-    for start in range(0, len(messages), _LOOKUP):
-        uids = [message.uid for message in messages[start : start + _LOOKUP]]
+    for part in lookups(messages):
+        uids = [message.uid for message in part]
         rows = connection.execute(
             select(sessions.c.key, passages.c.message_uid)
             .join(sessions, sessions.c.id == passages.c.session_id)

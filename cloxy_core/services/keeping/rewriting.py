@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -21,7 +21,7 @@ from cloxy_core.services.indexing import Indexing
 from cloxy_core.services.keeping.looking import sync_file
 from cloxy_core.services.keeping.staging import empty_log
 from cloxy_core.services.write.forgetting import Forgetter, Traces
-from cloxy_core.services.write.tombstones import LOOKUP, TELLING, Tombstones
+from cloxy_core.services.write.tombstones import TELLING, Tombstones
 from cloxy_core.services.write.victims import Victim, copies_of_texts, find_victims
 from cloxy_core.store.backup import verify
 from cloxy_core.store.connections import (
@@ -34,6 +34,7 @@ from cloxy_core.store.connections import (
 from cloxy_core.store.failures import explained
 from cloxy_core.store.inspection import side_files
 from cloxy_core.store.library import driver
+from cloxy_core.store.lookups import lookups
 from cloxy_hookspecs import Clock, CloxyError
 from cloxy_hookspecs.tables import memories, passages
 
@@ -115,7 +116,7 @@ class Rewriter:
 def find(connection: Connection, traces: Traces) -> Sequence[Victim]:
     """Messages of a copy that are to be forgotten; each once."""
     found: list[Victim] = []
-    for uids in _slices(traces.uids | traces.notes):
+    for uids in lookups(sorted(traces.uids | traces.notes)):
         named = or_(passages.c.message_uid.in_(uids), memories.c.uid.in_(uids))
         found += find_victims(connection, named)
     found += copies_of_texts(connection, traces.texts)
@@ -211,9 +212,3 @@ def _clean_legacy(connection: Any, traces: Traces) -> None:  # noqa: ANN401 - th
         connection.execute(f"INSERT INTO {quoted}({quoted}) VALUES ('rebuild')")  # noqa: S608 - a quoted name
     connection.execute("COMMIT")
     connection.execute("VACUUM")
-
-
-def _slices(values: Iterable[str]) -> Iterable[Sequence[str]]:
-    ordered = sorted(values)
-    for start in range(0, len(ordered), LOOKUP):
-        yield ordered[start : start + LOOKUP]

@@ -14,9 +14,10 @@ from cloxy_core.services.upgrade.shadows import shadows
 from cloxy_core.services.upgrade.turns import turns
 from cloxy_core.services.write.removal import remove_passages
 from cloxy_core.services.write.sessions import UNTOLD, quotes
-from cloxy_core.services.write.tombstones import LOOKUP, Tombstones
+from cloxy_core.services.write.tombstones import Tombstones
 from cloxy_core.services.write.victims import Victim, copies, find_victims
 from cloxy_core.services.write.wanted import Wanted, meant
+from cloxy_core.store.lookups import lookups
 from cloxy_hookspecs import Clock, Forgotten
 from cloxy_hookspecs.tables import memories, passages, projects, sessions, sources
 
@@ -199,19 +200,17 @@ def _hidden(connection: Connection, victims: Sequence[Victim]) -> Sequence[Victi
     found = sorted(shadows(connection, said))
     return [
         victim
-        for start in range(0, len(found), LOOKUP)
-        for victim in find_victims(
-            connection, passages.c.memory_id.in_(found[start : start + LOOKUP])
-        )
+        for part in lookups(found)
+        for victim in find_victims(connection, passages.c.memory_id.in_(part))
     ]
 
 
 def _drop_projects(connection: Connection, ids: Sequence[int]) -> None:
     """Forget the paths of projects of which nothing is left."""
-    for start in range(0, len(ids), LOOKUP):
+    for part in lookups(ids):
         connection.execute(
             delete(projects).where(
-                projects.c.id.in_(ids[start : start + LOOKUP]),
+                projects.c.id.in_(part),
                 ~exists().where(memories.c.project_id == projects.c.id),
                 ~exists().where(sessions.c.project_id == projects.c.id),
             )
@@ -222,8 +221,7 @@ def _note_uids(connection: Connection, victims: Iterable[Victim]) -> Mapping[int
     """Ids of memories by row, for texts that no agent gave an id: a file may bring them again."""
     wanted = [victim.places[0].memory_id for victim in victims if victim.uid is None]
     found: dict[int, str] = {}
-    for start in range(0, len(wanted), LOOKUP):
-        part = wanted[start : start + LOOKUP]
+    for part in lookups(wanted):
         rows = connection.execute(
             select(memories.c.id, memories.c.uid).where(memories.c.id.in_(part))
         )
@@ -233,8 +231,7 @@ def _note_uids(connection: Connection, victims: Iterable[Victim]) -> Mapping[int
 
 def _addresses(connection: Connection, ids: Sequence[int]) -> Sequence[str]:
     found: list[str] = []
-    for start in range(0, len(ids), LOOKUP):
-        part = ids[start : start + LOOKUP]
+    for part in lookups(ids):
         found += connection.execute(select(sources.c.uri).where(sources.c.id.in_(part))).scalars()
     return found
 
@@ -248,21 +245,17 @@ def _left(connection: Connection, victims: Sequence[Victim]) -> Sequence[Victim]
 def _left_sessions(connection: Connection, left: Sequence[Victim]) -> Sequence[str]:
     ids = sorted({v.session_id for v in left if v.session_id is not None})
     found: list[str] = []
-    for start in range(0, len(ids), LOOKUP):
-        part = ids[start : start + LOOKUP]
+    for part in lookups(ids):
         found += connection.execute(select(sessions.c.key).where(sessions.c.id.in_(part))).scalars()
     return found
 
 
 def _stored_since(connection: Connection, ids: Sequence[int]) -> int:
-    times: list[int] = []
-    for start in range(0, len(ids), LOOKUP):
-        part = ids[start : start + LOOKUP]
-        times.append(
-            connection.execute(
-                select(func.min(memories.c.created_at)).where(memories.c.id.in_(part))
-            ).scalar_one()
-        )
+    earliest = select(func.min(memories.c.created_at))
+    times: list[int] = [
+        connection.execute(earliest.where(memories.c.id.in_(part))).scalar_one()
+        for part in lookups(ids)
+    ]
     return min(times)
 
 
@@ -274,8 +267,7 @@ def _named_sessions(
         return {}
     ids = sorted({v.session_id for v in victims if v.session_id is not None})
     found: dict[int, str] = {}
-    for start in range(0, len(ids), LOOKUP):
-        part = ids[start : start + LOOKUP]
+    for part in lookups(ids):
         rows = connection.execute(
             select(sessions.c.id, sessions.c.key).where(sessions.c.id.in_(part))
         )

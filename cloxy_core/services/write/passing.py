@@ -13,12 +13,12 @@ from sqlalchemy.dialects.sqlite import insert
 from cloxy_core.services.rules.book import Rule, RuleBook, cutoff, load_rules
 from cloxy_core.services.write.batch import FileBatch
 from cloxy_core.services.write.sessions import SessionBook
+from cloxy_core.store.lookups import lookups
 from cloxy_hookspecs import Message
 from cloxy_hookspecs.tables import passed_over
 
 IGNORED = "ignored"
 EXPIRED = "expired"
-LOOKUP = 500
 
 SessionName = tuple[str, str]
 """Agent and the agent's own id of the session."""
@@ -117,14 +117,14 @@ class Passing:
         """What was passed over before of these sessions, by rules that still hold."""
         keys = sorted({key for _agent, key in names})
         found: dict[tuple[str, str, str], str] = {}
-        for start in range(0, len(keys), LOOKUP):
+        for part in lookups(keys):
             rows = self.connection.execute(
                 select(
                     passed_over.c.agent,
                     passed_over.c.session,
                     passed_over.c.why,
                     passed_over.c.rule,
-                ).where(passed_over.c.session.in_(keys[start : start + LOOKUP]))
+                ).where(passed_over.c.session.in_(part))
             )
             for agent, session, why, rule in rows:
                 if _holds(self._rules.named(rule), why):

@@ -13,10 +13,10 @@ from sqlalchemy import Connection, delete, insert, select, update
 from cloxy_core.services.indexing import Indexing
 from cloxy_core.services.passage_rows import index_rows
 from cloxy_core.services.write.rows import text_hash
+from cloxy_core.store.lookups import lookups
 from cloxy_hookspecs import IndexChange
 from cloxy_hookspecs.tables import memories, memory_events, passages
 
-LOOKUP = 500
 FEW = 50
 
 
@@ -66,8 +66,8 @@ def remove_passages(
 def refresh(connection: Connection, indexing: Indexing, ids: Iterable[int]) -> None:
     """Index passages again as they are now."""
     wanted = sorted(ids)
-    for start in range(0, len(wanted), LOOKUP):
-        rows = index_rows(connection, ids=wanted[start : start + LOOKUP])
+    for part in lookups(wanted):
+        rows = index_rows(connection, ids=part)
         indexing.change(connection, [IndexChange(row.passage_id, row) for row in rows])
 
 
@@ -75,10 +75,10 @@ def neighbours(connection: Connection, ids: Iterable[int]) -> set[int]:
     """Passages that stand beside these in their sessions."""
     by_session: dict[int, list[int]] = {}
     ordered = sorted(set(ids))
-    for start in range(0, len(ordered), LOOKUP):
+    for part in lookups(ordered):
         rows = connection.execute(
             select(passages.c.id, passages.c.session_id).where(
-                passages.c.id.in_(ordered[start : start + LOOKUP]),
+                passages.c.id.in_(part),
                 passages.c.session_id.is_not(None),
             )
         )
@@ -134,11 +134,9 @@ def replace_text(connection: Connection, memory_id: int, place: Place, text: str
 def _by_memory(connection: Connection, ids: set[int]) -> dict[int, set[int]]:
     found: dict[int, set[int]] = {}
     ordered = sorted(ids)
-    for start in range(0, len(ordered), LOOKUP):
+    for part in lookups(ordered):
         rows = connection.execute(
-            select(passages.c.id, passages.c.memory_id).where(
-                passages.c.id.in_(ordered[start : start + LOOKUP])
-            )
+            select(passages.c.id, passages.c.memory_id).where(passages.c.id.in_(part))
         )
         for row in rows:
             found.setdefault(row.memory_id, set()).add(row.id)

@@ -18,11 +18,11 @@ from cloxy_core.services.write.removal import (
     remove_passages,
     replace_text,
 )
+from cloxy_core.store.lookups import lookups
 from cloxy_hookspecs import Chunker, Message
 from cloxy_hookspecs.tables import memories, memory_events, passages
 
 ACTOR = "ingest"
-LOOKUP = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +120,8 @@ def _is_last(connection: Connection, session_id: int, passage_id: int) -> bool:
 
 def _stored(connection: Connection, session_id: int, uids: Sequence[str]) -> dict[str, list[_Part]]:
     found: dict[str, list[_Part]] = {}
-    for start in range(0, len(uids), LOOKUP):
-        _add_stored(connection, session_id, uids[start : start + LOOKUP], found)
+    for part in lookups(uids):
+        _add_stored(connection, session_id, part, found)
     return found
 
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.sqlite import insert
 
+from cloxy_core.store.lookups import lookups
 from cloxy_hookspecs import Message
 from cloxy_hookspecs.tables import sources, tombstones
 
 TELLING = 40
 KEY_BYTES = 32
-LOOKUP = 500
 
 
 class Tombstones:
@@ -202,8 +202,7 @@ def _telling(text: str) -> str | None:
 
 def _buried(connection: Connection, hashes: Sequence[bytes]) -> dict[tuple[str, bytes], int]:
     found: dict[tuple[str, bytes], int] = {}
-    for start in range(0, len(hashes), LOOKUP):
-        part = hashes[start : start + LOOKUP]
+    for part in lookups(hashes):
         rows = connection.execute(
             select(tombstones.c.scope, tombstones.c.key_hmac, tombstones.c.at).where(
                 tombstones.c.key_hmac.in_(part)

@@ -29,11 +29,11 @@ from cloxy_core.services.write.sessions import (
 )
 from cloxy_core.services.write.tombstones import Tombstones
 from cloxy_core.store.counters import count_up
+from cloxy_core.store.lookups import lookups
 from cloxy_hookspecs import Chunk, Clock, Message, SessionFacts
 from cloxy_hookspecs.tables import memories, passages
 
 ACTOR = "ingest"
-LOOKUP = 500
 
 
 class TranscriptWriter:
@@ -217,8 +217,8 @@ class _Transaction:
         if not state.was_stored:
             return set()
         found: set[str] = set()
-        for start in range(0, len(uids), LOOKUP):
-            wanted = {"session": state.id, "uids": uids[start : start + LOOKUP]}
+        for part in lookups(uids):
+            wanted = {"session": state.id, "uids": part}
             found.update(self.connection.execute(_STORED_UIDS, wanted).scalars())
         return found
 

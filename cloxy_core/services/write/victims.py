@@ -8,9 +8,9 @@ from sqlalchemy import ColumnElement, Connection, and_, func, select
 from cloxy_core.services.passage_rows import PASSAGE_TEXT
 from cloxy_core.services.write.rows import text_hash
 from cloxy_core.services.write.tombstones import TELLING
+from cloxy_core.store.lookups import lookups
 from cloxy_hookspecs.tables import memories, passages
 
-LOOKUP = 500
 _WHOLE = 900
 """Characters up to which a text is surely one passage."""
 
@@ -99,8 +99,7 @@ def _alike(
     pairs = zip(all_texts, first_parts, strict=True)
     hashes = {first for text, first in pairs if text in texts}
     found: list[Victim] = []
-    for start in _slices(len(hashes)):
-        part = sorted(hashes)[start : start + LOOKUP]
+    for part in lookups(sorted(hashes)):
         alike = find_victims(connection, passages.c.text_hash.in_(part))
         found.extend(victim for victim in alike if victim.text in texts)
     return found
@@ -115,7 +114,7 @@ def _load(
     """Whole messages by the values of a column."""
     groups: dict[tuple[object, ...], list[VictimPlace]] = {}
     sources: dict[tuple[object, ...], tuple[str | None, int | None, int | None]] = {}
-    for start in _slices(len(values)):
+    for part in lookups(values):
         rows = connection.execute(
             select(
                 passages.c.id,
@@ -127,7 +126,7 @@ def _load(
                 memories.c.source_id,
             )
             .join(memories, memories.c.id == passages.c.memory_id)
-            .where(column.in_(values[start : start + LOOKUP]), *conditions)
+            .where(column.in_(part), *conditions)
             .order_by(passages.c.id)
         )
         for row in rows:
@@ -136,7 +135,3 @@ def _load(
             groups.setdefault(group, []).append(place)
             sources.setdefault(group, (row.message_uid, row.session_id, row.source_id))
     return [Victim(*sources[group], tuple(places)) for group, places in groups.items()]
-
-
-def _slices(count: int) -> range:
-    return range(0, count, LOOKUP)

@@ -1,6 +1,7 @@
 """Forgetting: one memory, a source, a session or a project."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from cloxy_hookspecs import (
     ConflictError,
@@ -31,11 +32,7 @@ def create_forget_memory(
             memories=done.memories,
             messages=done.messages,
             dry_run=given.dry_run,
-            pending=done.pending is not None,
-            pending_reason=done.pending,
-            still_in=_held(done),
-            backups_rewritten=done.backups_rewritten,
-            backups_removed=list(done.backups_removed),
+            **_erased(done),
         )
 
     return forget_memory
@@ -70,11 +67,7 @@ def create_forget_many(context: HostContext) -> Callable[[ForgetInput], Awaitabl
             project=given.project,
             messages=done.messages,
             dry_run=given.dry_run,
-            pending=done.pending is not None,
-            pending_reason=done.pending,
-            still_in=_held(done),
-            backups_rewritten=done.backups_rewritten,
-            backups_removed=list(done.backups_removed),
+            **_erased(done),
         )
 
     return forget_many
@@ -91,5 +84,12 @@ def _require_one(given: ForgetInput) -> None:
         )
 
 
-def _held(done: Forgotten) -> list[StillHeldOutput]:
-    return [StillHeldOutput(kind=held.kind, path=held.path) for held in done.still_in]
+def _erased(done: Forgotten) -> Mapping[str, Any]:
+    """How far the text is gone from files: the fields that every such answer has."""
+    return {
+        "pending": done.pending is not None,
+        "pending_reason": done.pending,
+        "still_in": [StillHeldOutput(kind=held.kind, path=held.path) for held in done.still_in],
+        "backups_rewritten": done.backups_rewritten,
+        "backups_removed": list(done.backups_removed),
+    }
