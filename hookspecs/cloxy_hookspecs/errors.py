@@ -10,7 +10,8 @@
     ├─ AuthError                ForbiddenError
     ├─ FetchError               BlockedURLError, UnsupportedMediaError, TooManyRedirectsError,
     │                           FetchTimeoutError, FetchBusyError
-    ├─ ModelError               ModelMissingError
+    ├─ ModelError               ModelMissingError, ModelBusyError, ModelTimeoutError,
+    │                           RemoteModelError, UnsupportedModelError, ContextTooLongError
     ├─ ServerUnreachableError
     └─ StoreError               MigrationError, StoreBusyError, StoreFullError, IntegrityError,
                                 DataDirectoryInUseError, ForeignDatabaseError
@@ -168,7 +169,13 @@ class ForbiddenError(AuthError):
 
 
 class FetchError(CloxyError):
-    """A page could not be fetched."""
+    """A page could not be fetched.
+
+    Attributes:
+        url: address of the page, as it was asked for; None where that is not known.
+    """
+
+    url: str | None = None
 
     code = "fetch"
     http_status = 502
@@ -224,6 +231,41 @@ class ModelMissingError(ModelError):
     code = "model_missing"
 
 
+class ModelBusyError(ModelError):
+    """A model has more to do than it can, and the request waited as long as it may."""
+
+    code = "model_busy"
+    retryable = True
+
+
+class ModelTimeoutError(ModelError):
+    """A model took longer than it may."""
+
+    code = "model_timeout"
+    http_status = 504
+
+
+class RemoteModelError(ModelError):
+    """The conversation would leave this machine, and its owner did not allow that."""
+
+    code = "model_remote"
+    http_status = 403
+
+
+class UnsupportedModelError(ModelError):
+    """The model cannot do what is asked of it."""
+
+    code = "model_unsupported"
+    http_status = 400
+
+
+class ContextTooLongError(ModelError):
+    """The conversation does not fit into the model's context."""
+
+    code = "context_length_exceeded"
+    http_status = 400
+
+
 class ServerUnreachableError(CloxyError):
     """Client side: nothing answers at the address."""
 
@@ -273,6 +315,6 @@ class DataDirectoryInUseError(StoreError):
 
 
 class ForeignDatabaseError(StoreError):
-    """The file is not a database of this version of Cloxy, and is left untouched."""
+    """A database is another program's, or cannot be read now; it is left untouched."""
 
     code = "foreign_database"

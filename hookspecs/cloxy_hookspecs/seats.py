@@ -5,6 +5,7 @@ from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from cloxy_hookspecs.providers.ingest import ChunkerProvider, ParserProvider, SourceProvider
+from cloxy_hookspecs.providers.llm import HostedModelProvider, LLMProvider
 from cloxy_hookspecs.providers.platform import CheckProvider, Migration
 from cloxy_hookspecs.providers.recall import (
     AfterIndexProvider,
@@ -14,7 +15,7 @@ from cloxy_hookspecs.providers.recall import (
     IndexProvider,
     SignalProvider,
 )
-from cloxy_hookspecs.providers.surface import OperationProvider
+from cloxy_hookspecs.providers.surface import EndpointProvider, OperationProvider
 from cloxy_hookspecs.providers.vectors import (
     EmbedderProvider,
     RerankerProvider,
@@ -100,6 +101,10 @@ EXTRACTORS: Seat[ExtractorProvider] = Seat("cloxy_extractors", (ExtractorProvide
 OPERATIONS: Seat[OperationProvider[Any, Any]] = Seat(
     "cloxy_operations", (OperationProvider,), Arity.ANY
 )
+ENDPOINTS: Seat[EndpointProvider] = Seat("cloxy_endpoints", (EndpointProvider,), Arity.ANY)
+LLMS: Seat[LLMProvider | HostedModelProvider] = Seat(
+    "cloxy_llms", (LLMProvider, HostedModelProvider), Arity.ANY
+)
 
 SEATS: tuple[Seat[Any], ...] = (
     SETTINGS,
@@ -120,4 +125,6 @@ SEATS: tuple[Seat[Any], ...] = (
     SANITIZERS,
     EXTRACTORS,
     OPERATIONS,
+    ENDPOINTS,
+    LLMS,
 )

@@ -60,7 +60,10 @@ class Project(CoreTable, table=True):
 
 
 class Session(CoreTable, table=True):
-    """One conversation of one agent; `key` is the agent's own id of it."""
+    """One conversation of one agent; `key` is the agent's own id of it.
+
+    `relation` is what it is to the session of `parent_key`: `subagent`, `fork` or `resume`.
+    """
 
     __tablename__ = "sessions"
     __table_args__ = (UniqueConstraint("agent", "key"), AUTOINCREMENT)
@@ -78,6 +81,7 @@ class Session(CoreTable, table=True):
     program: bool = Field(default=False, sa_column=Column("program", Boolean, nullable=False))
     started_at: int | None = Field(default=None, sa_column=Column("started_at", Integer))
     ended_at: int | None = Field(default=None, sa_column=Column("ended_at", Integer))
+    relation: str | None = Field(default=None, sa_column=Column("relation", String))
 
 
 class Source(CoreTable, table=True):

@@ -54,6 +54,7 @@ class IngestStatus:
     Attributes:
         running: whether the watcher is on.
         dirs: folders that are watched.
+        missing: those of them that do not exist (yet).
         interval: seconds between looks.
         scans: passes since start.
         scanning: whether a pass is running.
@@ -76,6 +77,7 @@ class IngestStatus:
 
     running: bool
     dirs: tuple[str, ...]
+    missing: tuple[str, ...]
     interval: float
     scans: int
     scanning: bool

@@ -18,7 +18,16 @@ from cloxy_hookspecs.types.ingest import (
 
 
 class Source(Protocol):
-    """Finds readable things and reads them by byte offset. Runs on the `io` worker."""
+    """Finds readable things and reads them by byte offset. Runs on the `io` worker.
+
+    A source of things that are rewritten in place (`SourceProvider.rewritten`) has one item for
+    each conversation. `size` and `mtime_ns` of such an item are its version: when they or its
+    identity changed, the whole item is read again, known messages are recognised by their uid, and
+    those whose text changed are revised. Its lines are records that the source writes itself, as
+    JSON; their offsets are ordinal numbers, every line is finished, and `excerpt` is not asked.
+    Its `uri` is the path of the store, with `#` and the conversation's key where one store holds
+    several.
+    """
 
     def roots(self) -> Sequence[Path]:
         """Folders that are watched, whether they exist or not."""
@@ -78,6 +87,15 @@ class SourceProvider(Provider):
         parser: name of the parser for its items.
         chunker: name of the chunker for its messages.
         origin: origin of the memories made from it.
+        rewritten: whether its things are rewritten in place; else they only grow.
+        title: name of the agent, for people.
+        resume: command that goes on with a session: `{session}` stands for its key. Empty when the
+            agent has none.
+        note: what people should know of it, such as why nothing can be read.
+        own_folders: whether settings of its own name its folders; then it is read also while
+            `watch.dirs` names the folders of others.
+        further: names what is only known once the settings are: further sources, such as one for
+            each agent that people describe, and parsers for them. It is asked once, at start.
         create: makes the source.
     """
 
@@ -85,6 +103,12 @@ class SourceProvider(Provider):
     parser: str
     chunker: str
     origin: str
+    rewritten: bool = False
+    title: str = ""
+    resume: tuple[str, ...] = ()
+    note: str = ""
+    own_folders: bool = False
+    further: Callable[[HostContext], Iterable["SourceProvider | ParserProvider"]] | None = None
     create: Callable[[HostContext], Source]
 
 
@@ -101,6 +125,15 @@ class Parser(Protocol):
             lines: lines in order, all from one item.
             state: what the last run of this item returned as `state`; empty at its start.
         """
+        ...
+
+
+@runtime_checkable
+class ExplainingParser(Parser, Protocol):
+    """A parser that can say why it made nothing of a line, to those who write its rules."""
+
+    def explain(self, line: RawLine) -> str:
+        """Why a line that is not damaged gives no message, in few words; empty if it does."""
         ...
 
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Role = Literal["user", "assistant", "summary", "note"]
-Author = Literal["human", "assistant", "subagent", "program", "summary"]
+Relation = Literal["subagent", "fork", "resume"]
+Author = Literal["human", "assistant", "subagent", "program", "summary", "own"]
+"""`own` is what Cloxy's own model answered: kept as it was said, never told to a model again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,8 @@ class Message:
         end: offset after its line.
         cwd: working directory at that moment, as recorded; None when unknown.
         branch: git branch at that moment; None when unknown.
+        model: name of the model that an assistant's turn came from; None when unknown.
+        approximate: whether `at` is not the log's own time of this message but one near it.
     """
 
     uid: str
@@ -106,6 +110,8 @@ class Message:
     end: int
     cwd: str | None = None
     branch: str | None = None
+    model: str | None = None
+    approximate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +126,7 @@ class SessionFacts:
         title: best title so far.
         title_rank: how good the title is; a higher rank or an equal one said later wins.
         program: whether a program, not a person, holds the conversation.
+        relation: what it is to its parent.
     """
 
     key: str
@@ -129,6 +136,7 @@ class SessionFacts:
     title: str | None = None
     title_rank: int = 0
     program: bool = False
+    relation: Relation | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class Filters:
         window: when it was said; items without a time are outside every bounded window.
         source: prefix of the source label, whole segments.
         roles: any of these; empty means all.
-        authors: any of these; empty means all.
+        authors: any of these; empty means all but `own`, which has to be asked for by name.
         subagents: whether what sub-agents said counts too, when `authors` is empty.
     """
 

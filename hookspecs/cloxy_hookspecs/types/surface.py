@@ -1,7 +1,7 @@
 """Doors: how an operation is reached."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -111,3 +111,40 @@ class Prompt:
 
 
 Door: TypeAlias = Route | Tool | Resource | Prompt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointRequest:
+    """A request as an endpoint gets it, after the boundary let it pass.
+
+    Attributes:
+        path_values: values of the path's placeholders.
+        query: parameters of the query; of one given twice the last.
+        headers: by lower-case name, without those that carry keys or cookies.
+        body: the whole body.
+        owner: whether the caller proved to be the owner of the data directory.
+    """
+
+    path_values: Mapping[str, str] = field(default_factory=dict[str, str])
+    query: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: bytes = b""
+    owner: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointAnswer:
+    """What an endpoint answers.
+
+    Attributes:
+        body: the body, or its pieces as they come; such an iterator is closed when the client
+            goes away.
+        status: HTTP status.
+        media_type: type of the body.
+        headers: further headers.
+    """
+
+    body: bytes | AsyncIterator[bytes]
+    status: int = 200
+    media_type: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
