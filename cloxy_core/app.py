@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
 from types import FrameType
 
 import uvicorn
@@ -46,6 +47,7 @@ from cloxy_core.services.web.network import SystemNetwork
 from cloxy_core.surfaces.http.app import Lifespan as AppLifespan
 from cloxy_core.surfaces.http.app import create_app
 from cloxy_core.surfaces.http.boundary_policy import BoundaryPolicy
+from cloxy_core.surfaces.http.endpoints import large_body_paths
 from cloxy_core.surfaces.http.local_routes import LocalServer
 from cloxy_core.surfaces.http.server import server_config
 from cloxy_core.surfaces.mcp.endpoint import McpEndpoint, mount
@@ -241,6 +243,9 @@ def _run(
     def stop() -> None:
         server.should_exit = True
 
+    policy = replace(
+        policy, large_body_paths=policy.large_body_paths | large_body_paths(engine.endpoints)
+    )
     app = application(engine, policy, lifespan, stop)
     mcp: McpEndpoint = app.state.mcp
     config = server_config(app, policy)
@@ -278,7 +283,7 @@ def application(
     )
     token = policy.owner_token
     local = None if token is None else LocalServer(token, stop)
-    app = create_app(engine.operations, engine.health.report, lifespan, local)
+    app = create_app(engine.operations, engine.health.report, lifespan, local, engine.endpoints)
     app.state.mcp = McpEndpoint(engine.operations, policy.max_body, engine.paths.data)
     # Also what is forgotten by nobody's request, as what a rule keeps for some days only.
     engine.memories.eraser.listeners.append(app.state.mcp.drop_answers)

@@ -36,6 +36,8 @@ from cloxy_hookspecs.providers.vectors import (
 )
 from cloxy_hookspecs.types.settings import Setting
 
+MODEL_FILE = "config.json"
+
 DATA_DIR: Setting[Path | None] = Setting(
     name="data.dir",
     env="CLOXY_DATA_DIR",
@@ -241,6 +243,82 @@ MCP_TOOLSETS: Setting[tuple[str, ...]] = Setting(
     parse=TextList(),
     help="Toolsets that `cloxy mcp` asks the server for; empty for the server's own choice.",
 )
+LLM_CHAT: Setting[str] = Setting(
+    name="llm.chat",
+    env="CLOXY_LLM_CHAT",
+    default="auto",
+    parse=parse_text,
+    help="Back-end that answers in chats: its name; auto for what is set up; none for nothing.",
+)
+LLM_EXTRACT: Setting[str] = Setting(
+    name="llm.extract",
+    default="none",
+    parse=parse_text,
+    help="Back-end of a language model that finds facts in what is kept; none for nothing.",
+)
+LLM_REFLECT: Setting[str] = Setting(
+    name="llm.reflect",
+    default="none",
+    parse=parse_text,
+    help="Back-end of a language model that sums up what is kept; none for nothing.",
+)
+LLM_RERANK: Setting[str] = Setting(
+    name="llm.rerank",
+    default="none",
+    parse=parse_text,
+    help="Back-end of a language model that reads the best results again; none for nothing.",
+)
+LLM_CONFIG: Setting[Path | None] = Setting(
+    name="llm.config",
+    env="CLOXY_CONFIG",
+    default=None,
+    parse=parse_path,
+    help="File in which `cloxy init` writes the model; by default <data>/config.json.",
+)
+LLM_EAGER: Setting[bool] = Setting(
+    name="llm.eager",
+    env="CLOXY_EAGER_LLM",
+    default=False,
+    parse=parse_flag,
+    help="Whether the model is loaded when the server starts, not at the first request.",
+    empty_is_value=True,
+)
+LLM_IDLE: Setting[float] = Setting(
+    name="llm.idle",
+    default=600.0,
+    parse=Amount(31_536_000.0),
+    help="Seconds without a request after which a model is unloaded; 0 for never.",
+)
+LLM_QUEUE: Setting[int] = Setting(
+    name="llm.queue",
+    default=4,
+    parse=WholeNumber(0, 10_000),
+    help="Requests that may wait for a model while it answers others.",
+)
+LLM_WAIT: Setting[float] = Setting(
+    name="llm.wait",
+    default=60.0,
+    parse=Seconds(),
+    help="Most seconds that a request waits for its turn.",
+)
+LLM_TIMEOUT: Setting[float] = Setting(
+    name="llm.timeout",
+    default=600.0,
+    parse=Seconds(),
+    help="Most seconds that one answer of a model may take.",
+)
+LLM_FIRST_PIECE: Setting[float] = Setting(
+    name="llm.first_piece",
+    default=300.0,
+    parse=Seconds(),
+    help="Most seconds until the first piece of an answer, loading the model included.",
+)
+LLM_THREADS: Setting[int] = Setting(
+    name="llm.threads",
+    default=0,
+    parse=WholeNumber(0, 1_024),
+    help="Processor threads of a model that runs here; 0 for all but one.",
+)
 LOG_LEVEL: Setting[str] = Setting(
     name="log.level",
     default="info",
@@ -282,6 +360,18 @@ CORE_SETTINGS: tuple[Setting[Any], ...] = (
     FETCH_DEADLINE,
     ROBOTS,
     MCP_TOOLSETS,
+    LLM_CHAT,
+    LLM_EXTRACT,
+    LLM_REFLECT,
+    LLM_RERANK,
+    LLM_CONFIG,
+    LLM_EAGER,
+    LLM_IDLE,
+    LLM_QUEUE,
+    LLM_WAIT,
+    LLM_TIMEOUT,
+    LLM_FIRST_PIECE,
+    LLM_THREADS,
     LOG_LEVEL,
 )
 

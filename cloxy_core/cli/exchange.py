@@ -16,6 +16,9 @@ STREAM = "-"
 _SHOWN = 20
 """Damaged lines that are named; of the others only the number is told."""
 
+_LEFT = {"forgotten": "forgotten", "empty": "empty", "ruled_out": "kept out by rules of projects"}
+"""What was not taken, and how it is said."""
+
 
 @click.command()
 @click.argument("file", default=STREAM)
@@ -57,11 +60,14 @@ def export(
 
 
 @click.command(name="import")
-@click.argument("file")
+@click.argument("file", metavar="PATH")
 @click.option("--dry-run", is_flag=True, help="Say what would come, and write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
 def import_(file: str, dry_run: bool, as_json: bool) -> int:
-    """Take in FILE, which `cloxy export` wrote; - is standard input.
+    """Take in PATH, a file which `cloxy export` wrote; - is standard input.
+
+    PATH may also be what ChatGPT or Claude.ai sent as an export: the zip, or conversations.json; or
+    what another memory system keeps: its SQLite database, its folder, or the JSON file it exports.
 
     The server must be stopped, unless with --dry-run. What is there already is not doubled, and
     what was forgotten here stays forgotten. Exits with 1 when a line could not be taken or the
@@ -100,12 +106,13 @@ class _Complaints:
         self._count = 0
 
     def tell(self, line: int, words: str) -> None:
-        """A line is damaged."""
+        """A line is damaged; or, with 0, something that is no line."""
         self._count += 1
         if self._count <= _SHOWN:
             if self.progress is not None:
                 self.progress.clear()
-            output.print_line(f"{self._name}:{line}: {output.escape(words)}", error=True)
+            place = f"{self._name}:{line}" if line else self._name
+            output.print_line(f"{place}: {output.escape(words)}", error=True)
 
     def finish(self) -> None:
         """Say how many more there are."""
@@ -117,15 +124,24 @@ class _Complaints:
 def _show(summary: "Summary", *, dry_run: bool) -> None:
     whole: Mapping[str, object] = summary.as_object()
     rows: list[tuple[str, str]] = []
+    if whole.get("agent"):
+        span = f", {whole['first']} to {whole['last']}" if whole.get("first") else ""
+        rows.append(("from", output.escape(f"{whole['agent']}{span}")))
     for name in ("sessions", "messages", "notes"):
         found = whole[name]
         assert isinstance(found, dict)
         said = [f"{found['new']:,} new", f"{found['known']:,} known"]
-        said += [f"{found[key]:,} {key}" for key in ("forgotten", "empty") if found[key]]
+        said += [f"{found[key]:,} {words}" for key, words in _LEFT.items() if found[key]]
         rows.append((name, ", ".join(said)))
+    if whole.get("kinds"):
+        rows.append(("notes there", _listed(whole["kinds"])))
+    if whole.get("homeless"):
+        rows.append(("no place here", _listed(whole["homeless"])))
+    is_foreign = "kinds" in whole and bool(whole["kinds"] or whole["homeless"])
     for name, number in (
+        ("changed notes", summary.changed),
         ("secrets replaced", summary.redactions),
-        ("damaged lines", summary.bad),
+        ("passed over" if is_foreign else "damaged lines", summary.bad),
         ("lines of unknown kinds", summary.unknown),
     ):
         if number:
@@ -134,6 +150,11 @@ def _show(summary: "Summary", *, dry_run: bool) -> None:
         output.print_line(line)
     if dry_run:
         output.print_line("nothing was written")
+
+
+def _listed(counts: object) -> str:
+    assert isinstance(counts, dict)
+    return "; ".join(f"{name}: {number:,}" for name, number in counts.items())
 
 
 def _counted(number: int, plural: str) -> str:

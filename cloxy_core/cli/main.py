@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import NoReturn
 
 import click
 
@@ -20,6 +21,7 @@ INTERRUPTED = 130
 # name: (module:function, one line of help)
 COMMANDS: dict[str, tuple[str, str]] = {
     "backup": ("cloxy_core.cli.backup:backup", "Keep a checked copy of the memory."),
+    "chat": ("cloxy_core.cli.chat:chat", "Talk to the language model, with your memory."),
     "connect": ("cloxy_core.cli.connect:connect", "Let editors and agents use this memory."),
     "demo": ("cloxy_core.cli.demo:demo", "See it work on invented sessions, in half a minute."),
     "doctor": ("cloxy_core.cli.doctor:doctor", "Look for damage, and repair it."),
@@ -30,11 +32,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ignore": ("cloxy_core.cli.ignore:ignore", "Remember nothing of a project."),
     "import": ("cloxy_core.cli.exchange:import_", "Take in what `cloxy export` wrote."),
     "ingest": ("cloxy_core.cli.ingest:ingest", "Read the session logs now."),
+    "init": ("cloxy_core.cli.init:init", "Set up a language model on this machine."),
     "install-service": (
         "cloxy_core.cli.service:install_service",
         "Start the server at every login.",
     ),
     "key": ("cloxy_core.cli.key:key", "Make the key that requests must bring."),
+    "list": ("cloxy_core.cli.list:list_", "Show language models that can be set up."),
     "mcp": ("cloxy_core.cli.mcp:mcp", "Speak MCP on the standard streams, for an editor."),
     "plugins": ("cloxy_core.cli.plugins:plugins", "Show, switch on and switch off plugins."),
     "recall": ("cloxy_core.cli.recall:recall", "Find what was said in earlier sessions."),
@@ -42,6 +46,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "restore": ("cloxy_core.cli.backup:restore", "Put a backup in the place of the memory."),
     "retention": ("cloxy_core.cli.ignore:retention", "Keep a project for some days only."),
     "search-page": ("cloxy_core.cli.web:search_page", "Find lines in a page of the web."),
+    "sessions": ("cloxy_core.cli.sessions:sessions", "List, read and export what was said."),
+    "show": ("cloxy_core.cli.show:show", "Show the language model that is set up."),
+    "sources": ("cloxy_core.cli.sources:sources", "Show which agents' logs are read, and how."),
     "start": ("cloxy_core.cli.start:start", "Run the server, here or in the background."),
     "status": ("cloxy_core.cli.status:status", "Show what the server holds and how it is."),
     "stop": ("cloxy_core.cli.stop:stop", "Stop the server."),
@@ -110,7 +117,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if _speaks_protocol(given):
         _keep_streams_clean()
     output.prepare_streams()
-    sys.exit(_run(given))
+    _leave(_run(given))
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process; at once where a thread was left at its work, as all else is closed."""
+    workers = sys.modules.get("cloxy_core.runtime.workers")
+    if workers is not None and workers.someone_is_left():
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(AttributeError, OSError, ValueError):
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _speaks_protocol(arguments: Sequence[str]) -> bool:

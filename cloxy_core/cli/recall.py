@@ -1,6 +1,7 @@
 """`cloxy recall`: ask the server and show what was said."""
 
 import os
+import re
 from collections.abc import Mapping
 
 import click
@@ -11,6 +12,7 @@ from cloxy_core.cli.server import connect
 from cloxy_core.cli.zone import reader_zone
 
 NOTHING = "Nothing relevant was found."
+_PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]{0,255}")
 
 
 @click.command()
@@ -96,7 +98,7 @@ def _readable(text: str) -> str:
 def _show(answer: Mapping[str, object], question: str, *, full: bool, why: bool) -> None:
     hits = list(fields.records(answer, "results"))
     for rank, hit in enumerate(hits, start=1):
-        _show_hit(rank, hit, question, full=full)
+        _show_hit(rank, hit, question, full=full, why=why)
         if why:
             _explain(hit)
         output.print_line()
@@ -111,12 +113,16 @@ def _show(answer: Mapping[str, object], question: str, *, full: bool, why: bool)
         output.print_line(f"note: {output.escape(note)}", error=True)
 
 
-def _show_hit(rank: int, hit: Mapping[str, object], question: str, *, full: bool) -> None:
+def _show_hit(
+    rank: int, hit: Mapping[str, object], question: str, *, full: bool, why: bool
+) -> None:
     body = _body(hit)
     shown = body if full else excerpt(body, question, _best_passage(hit, body))
     output.print_line(output.bold(f"{rank}. {output.escape(_heading(hit))}"))
     facts = f"score {output.escape(_score(hit))} · id {output.escape(fields.text(hit, 'id'))}"
     output.print_line(output.dim(f"   {facts}"))
+    if full or why:
+        _tell_session(hit)
     # The indent is what tells stored lines from ours: no stored line can pass for a new hit.
     for line in output.escape(shown, lines=True).split("\n"):
         output.print_line(f"   {line}".rstrip())
@@ -177,6 +183,13 @@ def _explain(hit: Mapping[str, object]) -> None:
         facts.append((label, f"{_score(passage)} = {made_of}" if made_of else _score(passage)))
     for line in output.table(facts, indent="     "):
         output.print_line(output.dim(line))
+
+
+def _tell_session(hit: Mapping[str, object]) -> None:
+    """Say how the conversation is opened at the hit, if its ids can stand in a command."""
+    session, memory = fields.text(hit, "session_id"), fields.text(hit, "id")
+    if _PLAIN_ID.fullmatch(session) and memory.isascii() and memory.isdecimal():
+        output.print_line(output.dim(f"   open: cloxy sessions show {session} --at {memory}"))
 
 
 def _brief(value: object) -> str:

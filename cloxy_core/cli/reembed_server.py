@@ -66,7 +66,10 @@ class AtServer:
             for variable, name in NAMES.items()
             if environ.get(variable) or (variable in _MAY_BE_EMPTY and variable in environ)
         }
-        report = self.client.request("POST", "/reembed", {"expected": expected})
+        try:
+            report = self.client.request("POST", "/reembed", {"expected": expected})
+        except KeyboardInterrupt:
+            return _left()  # the server may have taken it
         if fields.text(report, "state") in _ENDED:
             return self._nothing(report)
         run = fields.count(report, "run")
@@ -78,12 +81,7 @@ class AtServer:
                     report = self.client.request("GET", "/reembed")
             except KeyboardInterrupt:
                 progress.clear()
-                output.print_line(
-                    "The server goes on with it. `cloxy reembed --status` shows how far it is, and"
-                    " `cloxy reembed --cancel` stops it.",
-                    error=True,
-                )
-                return INTERRUPTED
+                return _left()
             _draw(progress, report)
         return self._ended(report, run)
 
@@ -156,6 +154,16 @@ class AtServer:
         else:
             output.print_line("there are no vectors of former models")
         return 0
+
+
+def _left() -> int:
+    """Say what becomes of it when nobody waits for it any more; the exit code."""
+    output.print_line(
+        "The server goes on with it. `cloxy reembed --status` shows how far it is, and"
+        " `cloxy reembed --cancel` stops it.",
+        error=True,
+    )
+    return INTERRUPTED
 
 
 def _is_over(report: Mapping[str, object], run: int) -> bool:

@@ -7,6 +7,7 @@ from cloxy_core.cli.reembed_text import space_line
 from cloxy_core.cli.status_report import StatusReport
 
 _MOST_LISTED = 20
+_FEW_FOLDERS = 3
 
 
 def status_lines(report: StatusReport) -> Iterator[str]:
@@ -17,6 +18,7 @@ def status_lines(report: StatusReport) -> Iterator[str]:
             *_server_rows(report),
             *_memory_rows(report.stats, report.health),
             *_meaning_rows(fields.record(report.health, "embedding")),
+            *_model_rows(fields.record(report.health, "llm")),
             *_watcher_rows(report.ingest, report.health),
             *_store_rows(report.health, report.stats),
         ]
@@ -98,6 +100,28 @@ def _meaning_rows(embedding: Mapping[str, object]) -> Iterator[tuple[str, str]]:
         yield from (("vectors of", space_line(space)) for space in spaces)
 
 
+def _model_rows(llm: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Who answers in chats, and whether that is somebody else's machine."""
+    if not llm:
+        return
+    trouble, name = fields.text(llm, "trouble"), fields.text(llm, "name")
+    if trouble and name == "none":
+        yield "chat model", trouble
+        return
+    parts = [fields.text(llm, "model") or "no model named", f"by {name}", fields.text(llm, "place")]
+    if "loaded" in llm and isinstance(llm["loaded"], bool):
+        parts.append("loaded" if llm["loaded"] else "not loaded")
+    running, waiting = fields.count(llm, "running"), fields.count(llm, "waiting")
+    if running or waiting:
+        parts.append(f"{running:,} running, {waiting:,} waiting")
+    yield "chat model", ", ".join(parts)
+    if trouble:
+        yield "chat trouble", trouble
+    if llm.get("remote") is True:
+        sent = fields.count(llm, "sent_away")
+        yield "CHATS LEAVE", f"this machine, to {fields.text(llm, 'place')}: {sent:,} so far"
+
+
 def _watcher_rows(
     ingest: Mapping[str, object], health: Mapping[str, object]
 ) -> Iterator[tuple[str, str]]:
@@ -115,10 +139,21 @@ def _watcher_rows(
     if "events" in watcher:
         parts.append("file events work" if watcher["events"] else "no file events, only the sweep")
     yield "watcher", ", ".join(parts)
-    for folder in fields.items(watcher, "dirs"):
-        yield "folder", str(folder)
+    yield from _folders(watcher)
     if fields.text(watcher, "last_error"):
         yield "last error", fields.text(watcher, "last_error")
+
+
+def _folders(watcher: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Folders that are watched; of those that do not exist only the number, unless all are few."""
+    folders = [str(folder) for folder in fields.items(watcher, "dirs")]
+    missing = {str(folder) for folder in fields.items(watcher, "dirs_missing")}
+    few = len(folders) <= _FEW_FOLDERS
+    for folder in folders:
+        if few or folder not in missing:
+            yield "folder", folder + (" (does not exist)" if folder in missing else "")
+    if missing and not few:
+        yield "not found", f"{len(missing)} places of agents; `cloxy sources` names the agents"
 
 
 def _store_rows(

@@ -1,9 +1,7 @@
 """Plugins that are one Python file in the folder of `CLOXY_PLUGINS_DIR`."""
 
-import importlib.util
 import os
 import stat
-import sys
 from collections.abc import Iterator
 from functools import partial
 from importlib.metadata import EntryPoint
@@ -12,6 +10,7 @@ from pathlib import Path
 from cloxy_core.kernel.containment import Failure, contained
 from cloxy_core.kernel.plugin_state import PluginDescription, PluginState, plugin_name
 from cloxy_core.kernel.source_text import first_line
+from cloxy_core.runtime.module_finding import run_file
 
 _GROUP = "cloxy.one_file"
 
@@ -25,18 +24,7 @@ class FileEntryPoint(EntryPoint):
         Raises:
             ImportError: it is not a Python file; else whatever the file raises.
         """
-        module_name = f"cloxy_one_file_{self.name}"
-        spec = importlib.util.spec_from_file_location(module_name, self.value)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"{self.value} is not a Python file")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[module_name] = module
-        try:
-            spec.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[module_name]
-            raise
-        return module
+        return run_file(f"cloxy_one_file_{self.name}", self.value)
 
 
 def one_file_plugins(folder: Path) -> Iterator[PluginDescription]:

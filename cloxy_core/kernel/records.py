@@ -6,6 +6,7 @@ from typing import Any
 
 from cloxy_core.kernel.plugin_state import CORE
 from cloxy_hookspecs.providers.base import Provider
+from cloxy_hookspecs.providers.llm import HostedModelProvider
 from cloxy_hookspecs.providers.platform import Migration
 from cloxy_hookspecs.providers.web import ExtractorProvider, SanitizerProvider
 from cloxy_hookspecs.seats import Arity, Seat
@@ -92,6 +93,10 @@ def _provider_fault(seat: Seat[Any], record: Provider) -> str:
         fault = _page_fault(record)
         if fault:
             return fault
+    elif isinstance(record, HostedModelProvider):
+        fault = _hosted_fault(record)
+        if fault:
+            return fault
     elif not callable(_field(record, "create")):
         return f"create of {name!r} is not callable"
     if seat.arity is Arity.CHAIN and not _is_integer(_field(record, "order")):
@@ -103,11 +108,36 @@ def _provider_fault(seat: Seat[Any], record: Provider) -> str:
     return ""
 
 
-def _page_fault(record: SanitizerProvider | ExtractorProvider) -> str:
+def _target_fault(record: Provider) -> str:
     """What runs in another process is told by name, and makes nothing here."""
     target = _field(record, "target")
     if not isinstance(target, str) or not _TARGET.fullmatch(target):
         return f"target of {record.name!r} is not module:function"
+    return ""
+
+
+def _hosted_fault(record: HostedModelProvider) -> str:
+    fault = _target_fault(record)
+    if fault:
+        return fault
+    modules, settings = _field(record, "modules"), _field(record, "settings")
+    if not isinstance(modules, tuple) or not all(isinstance(each, str) for each in modules):
+        return f"modules of {record.name!r} is not a tuple of names"
+    if not isinstance(settings, tuple) or not all(isinstance(each, Setting) for each in settings):
+        return f"settings of {record.name!r} is not a tuple of settings"
+    if _field(record, "format") not in ("gguf", "mlx"):
+        return f"format of {record.name!r} is not gguf or mlx"
+    return (
+        ""
+        if callable(_field(record, "available"))
+        else f"available of {record.name!r} is not callable"
+    )
+
+
+def _page_fault(record: SanitizerProvider | ExtractorProvider) -> str:
+    fault = _target_fault(record)
+    if fault:
+        return fault
     lists = ["media_types"] + ["modes"] * isinstance(record, ExtractorProvider)
     for name in lists:
         value = _field(record, name)

@@ -67,12 +67,15 @@ class Registry:
             problems: gets what is refused.
         """
         self.problems = problems or Problems()
+        self.extended: set[str] = set()
+        """Names of records that were asked for further ones."""
         self._manager = manager
         self._settings = settings
         self._switches = switches or RecordSwitches()
         self._first_party = frozenset(first_party) | {CORE}
         self._seats: dict[str, tuple[_Owned, ...]] = {}
         self._switched_off: set[str] = set()
+        self._left: dict[str, list[_Owned]] = {}
         self._lock = RLock()
 
     def all(self, seat: Seat[P]) -> tuple[P, ...]:
@@ -175,18 +178,36 @@ class Registry:
             self._owned(seat)
         return tuple(sorted(self._switches.disabled - self._switched_off))
 
+    def switched_off(self, seat: Seat[P]) -> tuple[tuple[P, str], ...]:
+        """Records that somebody switched off, each with the plugin that brings it."""
+        self._owned(seat)
+        return tuple((owned.record, owned.plugin) for owned in self._left.get(seat.hook, ()))
+
+    def extend(self, seat: Seat[Any], plugin: str, records: Iterable[object]) -> None:
+        """Take records of a plugin that it could not name when its hook was asked.
+
+        They come after all others, and are refused and switched off as those are.
+        """
+        with self._lock:
+            known = self._owned(seat)
+            self._seats[seat.hook] = self._chosen(seat, self._fit(seat, plugin, records), known)
+
     def _owned(self, seat: Seat[Any]) -> tuple[_Owned, ...]:
         with self._lock:
             if seat.hook not in self._seats:
-                self._seats[seat.hook] = self._collect(seat)
+                self._seats[seat.hook] = self._chosen(seat, self._ask_all(seat))
             return self._seats[seat.hook]
 
-    def _collect(self, seat: Seat[Any]) -> tuple[_Owned, ...]:
-        chosen: dict[str, _Owned] = {}
-        for owned in self._ask_all(seat):
+    def _chosen(
+        self, seat: Seat[Any], found: Iterable[_Owned], known: Iterable[_Owned] = ()
+    ) -> tuple[_Owned, ...]:
+        """Those that are known and those of the found that are on, each name once."""
+        chosen = {record_name(owned.record): owned for owned in known}
+        for owned in found:
             name = record_name(owned.record)
             if _is_switchable(seat) and (off := _names(seat, name) & self._switches.disabled):
                 self._switched_off |= off
+                self._left.setdefault(seat.hook, []).append(owned)
                 continue
             first = chosen.setdefault(name, owned)
             if first is not owned:
@@ -219,8 +240,11 @@ class Registry:
         if len(yielded.value) > _MOST_RECORDS:
             self._refuse(seat, plugin, f"yielded more than {_MOST_RECORDS} records")
             return []
+        return self._fit(seat, plugin, yielded.value)
+
+    def _fit(self, seat: Seat[Any], plugin: str, records: Iterable[object]) -> list[_Owned]:
         fit: list[_Owned] = []
-        for record in yielded.value:
+        for record in records:
             fault = self._fault(seat, record, plugin)
             if fault:
                 self._refuse(seat, plugin, fault)

@@ -1,4 +1,4 @@
-"""What runs in a worker process; started by its path, so it imports nothing of Cloxy by itself.
+"""What runs in a worker process; started by its path, told there where Cloxy's modules lie.
 
 It reads frames from standard input and answers each on standard output: eight bytes of length and
 JSON, so that nothing that comes back can be more than data. It ends when its input ends, that is
@@ -7,7 +7,6 @@ when its owner is gone; a job that outlives its time ends it by an alarm.
 
 import contextlib
 import importlib
-import importlib.util
 import json
 import os
 import signal
@@ -23,6 +22,7 @@ LENGTH = struct.Struct(">Q")
 POLITENESS = 5
 GRACE_SECONDS = 1.0
 MOST_MESSAGE = 2_000
+FINDING_MODULE = "cloxy_core.runtime.module_finding"
 
 
 def main() -> None:
@@ -53,7 +53,7 @@ def _prepare(first: Mapping[str, Any]) -> None:
     for module, file in first["modules"].items():
         # What is missing is told by the job that needs it.
         with contextlib.suppress(Exception):
-            _module(module, file)
+            _found(module, file)
     if hasattr(os, "nice"):
         os.nice(POLITENESS)  # the server answers first
     _limit_memory(first["memory_bytes"])
@@ -67,26 +67,6 @@ def _limit_memory(size: int) -> None:
             _soft, hard = resource.getrlimit(kind)
             top = most if hard == resource.RLIM_INFINITY else min(most, hard)
             resource.setrlimit(kind, (top, hard))
-
-
-def _module(name: str, file: str | None) -> Any:  # noqa: ANN401 - a module
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name or file is None:
-            raise
-    # A plugin that is one file is no module that could be found by its name.
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise ModuleNotFoundError(f"no module named {name!r}", name=name)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
 
 
 def _limited_to(seconds: float, job: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -107,7 +87,11 @@ def _limited_to(seconds: float, job: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _done(job: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON has
     module, _, name = job["target"].partition(":")
-    return getattr(_module(module, None), name)(job["argument"])
+    return getattr(_found(module, None), name)(job["argument"])
+
+
+def _found(name: str, file: str | None) -> Any:  # noqa: ANN401 - a module
+    return importlib.import_module(FINDING_MODULE).found_module(name, file)
 
 
 def _read(stream: BinaryIO) -> Any | None:  # noqa: ANN401 - whatever JSON has

@@ -6,6 +6,7 @@ import itertools
 import sys
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -19,6 +20,17 @@ T = TypeVar("T")
 
 SHUTDOWN_SECONDS: Final = 10.0
 TURN_SECONDS: Final = 0.0005
+
+_left: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+def someone_is_left() -> bool:
+    """Whether a thread still works that a shutdown did not wait for to the end.
+
+    The interpreter must not take itself apart then: such a thread may be in a library of another
+    language, and is ended when it comes back; several libraries end the whole process at that.
+    """
+    return any(thread.is_alive() for thread in _left)
 
 
 def take_short_turns() -> None:
@@ -152,12 +164,14 @@ class _Pool:
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         with self._ready:
-            left = [*self._urgent, *self._ordinary]
+            refused = [*self._urgent, *self._ordinary]
             self._urgent.clear()
             self._ordinary.clear()
-        for job in left:
+        for job in refused:
             job.refuse(self._shutdown_error())
-        return not any(thread.is_alive() for thread in self._threads)
+        left = [thread for thread in self._threads if thread.is_alive()]
+        _left.update(left)
+        return not left
 
     def _refuse_if_full(self, *, urgent: bool) -> None:
         if self._stopping:

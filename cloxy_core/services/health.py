@@ -15,6 +15,7 @@ from cloxy_core.store.engine import Store
 from cloxy_core.store.facts import StoreFacts
 from cloxy_core.store.legacy.report import UpgradeReport, read_report
 from cloxy_hookspecs import (
+    BackendStatus,
     Check,
     Clock,
     CloxyError,
@@ -118,6 +119,8 @@ class HealthService:
         clock: Clock,
         server: ServerFacts,
         notes: Callable[[], Sequence[str]],
+        sources: Callable[[], Sequence[Mapping[str, object]]],
+        llm: Callable[[], BackendStatus | None] = lambda: None,
     ) -> None:
         self._store = store
         self._memories = memories
@@ -128,6 +131,8 @@ class HealthService:
         self._clock = clock
         self.server = server
         self._notes = notes
+        self._sources = sources
+        self._llm = llm
         self._began = clock.now_ms()
 
     async def report(self) -> Mapping[str, object]:
@@ -145,6 +150,7 @@ class HealthService:
         except CloxyError as error:
             cause = str(error)
         watch = await self._ingest.status()
+        llm = self._llm()
         facts = self._store.facts()
         if cause is None and not self._checks.healthy():
             cause = "a check found damage; see checks, and run `cloxy doctor`"
@@ -163,6 +169,7 @@ class HealthService:
             "vector_index_size": vectors,
             "embed_model": self._embedding.model,
             "embedding": None if embedding is None else asdict(embedding),
+            "llm": None if llm is None else asdict(llm),
             "auth": "enabled" if self.server.has_key else "disabled",
             "host": self.server.host,
             "port": self.server.port,
@@ -174,6 +181,7 @@ class HealthService:
                 "scans": watch.scans,
                 "last_scan_at": _iso(watch.last_scan_at),
             },
+            "sources": self._sources(),
             "store": _store(facts, upgrade),
             "checks": self._checks.results(),
             "warnings": [
@@ -181,6 +189,7 @@ class HealthService:
                 *facts.warnings,
                 *watch.warnings,
                 *_embedding_warnings(embedding),
+                *_llm_warnings(llm),
                 *self._indexing.failures(),
             ],
             "timestamp": self._clock.now().isoformat(),
@@ -193,6 +202,20 @@ def _embedding_warnings(status: EmbeddingStatus | None) -> Sequence[str]:
         return ()
     told = status.state in ("failed", "ready") or (status.state == "off" and status.provider)
     return (f"meaning: {status.reason}",) if told else ()
+
+
+def _llm_warnings(status: BackendStatus | None) -> Sequence[str]:
+    """That conversations leave this machine, and why the language model cannot answer."""
+    if status is None:
+        return ()
+    words = [] if status.trouble is None else [f"language model: {status.trouble}"]
+    if status.remote:
+        words.insert(
+            0,
+            f"conversations leave this machine: {status.name} asks {status.place}"
+            f" ({status.sent_away:,} did since the start)",
+        )
+    return words
 
 
 def _store(facts: StoreFacts, upgrade: UpgradeReport | None) -> dict[str, object]:

@@ -245,6 +245,8 @@ _FOURTH: Final = (
     "CREATE INDEX ix_passed_over_session ON passed_over (session)",
 )
 
+_FIFTH: Final = ("ALTER TABLE sessions ADD COLUMN relation VARCHAR",)
+
 
 def _statements(*statements: str) -> Callable[["Connection"], None]:
     """A migration that is nothing but statements."""
@@ -280,5 +282,11 @@ CORE_MIGRATIONS: Final = (
         number=4,
         summary="projects that are ignored or not kept for ever",
         apply=_statements(*_FOURTH),
+    ),
+    Migration(
+        owner=CORE,
+        number=5,
+        summary="what a session is to the one that it came from",
+        apply=_statements(*_FIFTH),
     ),
 )

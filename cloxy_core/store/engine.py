@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from sqlalchemy import ColumnElement, Connection, Engine
 
 from cloxy_core import __version__
+from cloxy_core.runtime.changes import note_change
 from cloxy_core.runtime.lock import DataDirectoryLock, LockHolder
 from cloxy_core.runtime.paths import DataDirectory
 from cloxy_core.runtime.workers import Workers
@@ -282,8 +283,14 @@ class Store:
         return step()
 
     def _transaction(self, work: Callable[[Connection], T]) -> T:
-        with self._explained(writing=True), self._writer.begin():
-            return work(self._writer)
+        with self._explained(writing=True):
+            with self._writer.begin():
+                driver = driver_connection(self._writer)
+                before = driver.total_changes
+                done = work(self._writer)
+            if driver.total_changes != before:
+                note_change()
+            return done
 
     @contextmanager
     def _explained(self, *, writing: bool = False, files: bool = False) -> Iterator[None]:

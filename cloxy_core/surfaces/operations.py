@@ -7,6 +7,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic import ValidationError as PydanticError
 
+from cloxy_core.runtime.changes import watched
+from cloxy_core.surfaces.error_bodies import body_of
 from cloxy_core.surfaces.work import WorkGate
 from cloxy_hookspecs import CloxyError, OperationProvider, ValidationError
 
@@ -21,7 +23,7 @@ class Operation:
         record: its record, doors included.
         call: does it.
         gate: bounds how much of its kind runs at the same time; None for no limit.
-        after: told after every call, well or not, whatever the door.
+        after: told after every call that changed what is stored, well or not, whatever the door.
     """
 
     record: OperationProvider[Any, Any]
@@ -41,14 +43,15 @@ class Operation:
             given = self.record.input.model_validate(values)
         except PydanticError as error:
             raise invalid(error.errors(include_url=False, include_input=False)) from error
-        try:
-            if self.gate is None:
-                return await self.call(given)
-            async with self.gate.place():
-                return await self.call(given)
-        finally:
-            for tell in self.after:
-                tell()
+        with watched() as changes:
+            try:
+                if self.gate is None:
+                    return await self.call(given)
+                async with self.gate.place():
+                    return await self.call(given)
+            finally:
+                for tell in self.after if changes.happened else ():
+                    tell()
 
 
 def invalid(problems: Sequence[Mapping[str, Any]]) -> ValidationError:
@@ -61,10 +64,10 @@ def invalid(problems: Sequence[Mapping[str, Any]]) -> ValidationError:
 
 def error_body(error: CloxyError) -> dict[str, object]:
     """The body of an error at every door."""
-    return {
-        "error": {"code": error.code, "message": error.message, "hint": error.hint},
-        "detail": error.message,
-    }
+    param = getattr(error, "param", None)
+    body = body_of(error.http_status, error.code, error.message, error.hint, param)
+    url = getattr(error, "url", None)
+    return body if url is None else {**body, "url": url}
 
 
 def _problem(problem: Mapping[str, Any]) -> str:

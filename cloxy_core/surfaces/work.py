@@ -12,11 +12,19 @@ WAIT_SECONDS = 30.0
 
 
 class BusyError(CloxyError):
-    """Too much of one kind of work is running or waiting."""
+    """Too much of one kind of work is running or waiting.
+
+    Attributes:
+        retry_seconds: when to try again, in seconds from now.
+    """
 
     code: ClassVar[str] = "busy"
     http_status: ClassVar[int] = 503
     retryable: ClassVar[bool] = True
+
+    def __init__(self, message: str, *, hint: str | None = None, retry_seconds: int = 1) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_seconds = retry_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +51,6 @@ OPERATION_WORK: tuple[WorkClass, ...] = (
     WorkClass(frozenset({"/recall"}), running=16, waiting=256),
     WorkClass(frozenset({"/ingest_text", "/forget"}), running=2, waiting=256),
     WorkClass(frozenset({"/ingest_convos", "/reindex"}), running=2, waiting=8, retry_seconds=5),
-    WorkClass(frozenset({"/v1/chat/completions"}), running=1, waiting=4, retry_seconds=10),
 )
 
 
@@ -91,6 +98,7 @@ class WorkGate:
             raise BusyError(
                 "too many requests of this kind are running or waiting",
                 hint=f"try again in {self.retry_seconds} s",
+                retry_seconds=self.retry_seconds,
             )
         try:
             yield

@@ -1,7 +1,7 @@
 """Stand-ins for what a test must control: the time, session logs that somebody writes, a model."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import shake_256
 from pathlib import Path
@@ -9,13 +9,18 @@ from pathlib import Path
 import numpy as np
 
 from cloxy_hookspecs import (
+    ChatDelta,
+    ChatRequest,
     EmbedderInfo,
     EmbeddingSpace,
     Float32Matrix,
     Float32Vector,
+    ModelInfo,
     RawLine,
     SourceFailure,
     SourceItem,
+    TokenUsage,
+    UnsupportedModelError,
 )
 
 START = datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
@@ -183,6 +188,54 @@ class FakeEmbedder:
         digest = shake_256(word.encode("utf-8", "replace")).digest(self._info.space.dim // 8)
         bits = np.unpackbits(np.frombuffer(digest, dtype=np.uint8))
         return 2 * bits.astype(np.float32) - 1
+
+
+class FakeLLM:
+    """A language model that says what it is told to say; implements `LLM`.
+
+    Attributes:
+        asked: what it was asked, oldest first.
+    """
+
+    place = "in this process"
+    configured = True
+
+    def __init__(self, *answers: str, model: str = "fake", remote: bool = False) -> None:
+        """Make it.
+
+        Args:
+            answers: its answers, in order; the last is repeated. None for saying "yes".
+            model: name of its one model.
+            remote: whether it claims to be on another machine.
+        """
+        self.asked: list[ChatRequest] = []
+        self.remote = remote
+        self._answers = answers or ("yes",)
+        self._model = model
+
+    async def models(self) -> Sequence[ModelInfo]:
+        """Its one model."""
+        return [ModelInfo(id=self._model, backend="fake", remote=self.remote)]
+
+    async def count(self, request: ChatRequest) -> int | None:
+        """Words of the conversation."""
+        return sum(len(message.text.split()) for message in request.messages)
+
+    async def stream(self, request: ChatRequest) -> AsyncIterator[ChatDelta]:
+        """The next answer, word by word.
+
+        Raises:
+            UnsupportedModelError: tools are wanted.
+        """
+        if request.tools:
+            raise UnsupportedModelError("the fake model takes no tools")
+        text = self._answers[min(len(self.asked), len(self._answers) - 1)]
+        self.asked.append(request)
+        words = re.findall(r"\S+\s*|\s+", text)[: request.max_tokens]
+        for word in words:
+            yield ChatDelta(text=word)
+        prompt = await self.count(request) or 0
+        yield ChatDelta(finish="stop", usage=TokenUsage(prompt, len(words)))
 
 
 def raw_lines(data: bytes, offset: int = 0) -> list[RawLine]:

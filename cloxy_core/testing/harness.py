@@ -13,7 +13,7 @@ import pluggy
 from sqlalchemy import Connection
 
 from cloxy_core import core_plugin
-from cloxy_core.core_settings import load_settings, plugin_choice, record_switches
+from cloxy_core.core_settings import WATCH_DIRS, load_settings, plugin_choice, record_switches
 from cloxy_core.engine import Engine
 from cloxy_core.kernel.context import HostParts
 from cloxy_core.kernel.discovery import describe
@@ -55,7 +55,8 @@ class App:
             folder: gets the data directory, and the folder of session logs that is watched
                 unless a setting says otherwise.
             plugins: plugins that are not installed, by name.
-            settings: texts of settings by dotted name.
+            settings: texts of settings by dotted name; with an empty `watch.dirs` every source
+                looks where its agent keeps its logs, by the environment of the process.
             clock: the time that `context` tells.
             network: names and addresses of the web; the machine's when None.
         """
@@ -151,9 +152,10 @@ class App:
         logs.mkdir(parents=True, exist_ok=True)
         environment = {
             "CLOXY_DATA_DIR": str(self.data),
-            "CLOXY_WATCH_DIRS": str(logs),
             "CLOXY_WATCH": "0",
         }
+        if self._settings.get(WATCH_DIRS.name) != "":
+            environment["CLOXY_WATCH_DIRS"] = str(logs)
         settings = load_settings(environment, self._settings)
         manager = create_manager()
         register_plugin(manager, CORE, core_plugin)

@@ -28,7 +28,7 @@ from cloxy_core.services.doctor.logs import examine_logs, examine_roots
 from cloxy_core.services.doctor.looking import LookStore, is_shut, looked_at
 from cloxy_core.services.doctor.outbox import PART as OUTBOX
 from cloxy_core.services.doctor.outbox import examine_outbox
-from cloxy_core.services.doctor.parts import Parts, make_parts, migrations_of
+from cloxy_core.services.doctor.parts import Parts, make_parts, migrations_of, watched_roots
 from cloxy_core.services.doctor.texts import PART as TEXTS
 from cloxy_core.services.doctor.texts import examine_texts
 from cloxy_core.services.doctor.vectors import PART as VECTORS
@@ -65,9 +65,7 @@ async def examine(host: PluginHost, paths: DataDirectory, tell: Tell = silent) -
             with looked_at(paths.database) as store:
                 parts = make_parts(host, paths, store, workers)
                 report.examined += await _inside(host, paths.data, store, parts, tell)
-        else:
-            parts = make_parts(host, paths, LookStore(paths.database, private=False), workers)
-        report.examined.append(examine_roots(parts.roots))
+        report.examined.append(examine_roots(watched_roots(host, paths, workers)))
         report.examined.append(examine_access(host.settings))
     finally:
         await workers.close()

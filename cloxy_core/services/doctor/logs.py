@@ -7,6 +7,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from cloxy_core.services.doctor.findings import SHOWN_DETAILS, Examined, Problem, counted
+from cloxy_core.services.ingest.roots import is_there
 
 PART = "session logs"
 _FAILED = "SELECT uri, error FROM sources WHERE state = 'failed' ORDER BY updated_at DESC"
@@ -20,9 +21,8 @@ _COUNTS = "SELECT count(*), sum(state = 'gone') FROM sources"
 
 def examine_roots(roots: Sequence[Path]) -> Examined:
     """Whether the watched folders can be read; one that is not there may simply not exist yet."""
-    unreadable = [
-        root for root in roots if root.exists() and not os.access(root, os.R_OK | os.X_OK)
-    ]
+    there = [root for root in roots if is_there(root)]
+    unreadable = [root for root in there if not os.access(root, _wanted(root))]
     problems = []
     if unreadable:
         problems.append(
@@ -35,8 +35,15 @@ def examine_roots(roots: Sequence[Path]) -> Examined:
                 remedy="check their permissions",
             )
         )
-    shown = ", ".join(map(str, roots)) or "none"
+    shown = ", ".join(map(str, there)) or "none"
+    if others := len(roots) - len(there):
+        shown += f"; {others} not there"
     return Examined("watched folders", shown, tuple(problems))
+
+
+def _wanted(root: Path) -> int:
+    """What is needed of a root: some are files that are watched alone."""
+    return os.R_OK | os.X_OK if root.is_dir() else os.R_OK
 
 
 def examine_logs(connection: Connection) -> Examined:

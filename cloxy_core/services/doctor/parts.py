@@ -14,7 +14,10 @@ from cloxy_core.runtime.paths import DataDirectory
 from cloxy_core.runtime.workers import Workers
 from cloxy_core.services.doctor.looking import LookStore
 from cloxy_core.services.indexing import CommitChannel
-from cloxy_hookspecs import Check, CommitIndexProvider, PluginError
+from cloxy_core.services.ingest.further import take_further, watched_sources
+from cloxy_core.services.logs.copies import COPIES
+from cloxy_core.services.logs.reader import Logs
+from cloxy_hookspecs import Check, CommitIndexProvider, LogReader, PluginError
 from cloxy_hookspecs.providers.platform import Migration
 from cloxy_hookspecs.seats import CHECKS, INDEXES, MIGRATIONS, SOURCES
 
@@ -27,12 +30,10 @@ class Parts:
         channels: indexes in SQL.
         checks: checks of plugins by name; the core's own are left out, since an examination
             looks closer.
-        roots: watched folders.
     """
 
     channels: Sequence[CommitChannel]
     checks: Mapping[str, Check]
-    roots: Sequence[Path]
 
 
 def migrations_of(host: PluginHost) -> Sequence[Migration]:
@@ -43,9 +44,7 @@ def migrations_of(host: PluginHost) -> Sequence[Migration]:
 def make_parts(host: PluginHost, paths: DataDirectory, store: LookStore, workers: Workers) -> Parts:
     """Make what plugins bring; what needs a running server, or fails, is left out."""
     registry = host.registry
-    services = Services()
-    shared = HostParts(host.settings, store, SystemClock(), paths, workers, services)
-    lifespan = Lifespan(registry.owner, shared.context, services, registry.problems)
+    lifespan, _shared = _lifespan(host, paths, store, workers)
     channels = []
     for record in registry.keyed(INDEXES).values():
         if isinstance(record, CommitIndexProvider):
@@ -54,6 +53,25 @@ def make_parts(host: PluginHost, paths: DataDirectory, store: LookStore, workers
             except PluginError:
                 continue
     checks = [record for record in registry.all(CHECKS) if registry.owner(record) != CORE]
-    sources = lifespan.create_all(registry.all(SOURCES))
-    roots = dict.fromkeys(root for _name, source in sources for root in source.roots())
-    return Parts(channels, dict(lifespan.create_all(checks)), list(roots))
+    return Parts(channels, dict(lifespan.create_all(checks)))
+
+
+def watched_roots(host: PluginHost, paths: DataDirectory, workers: Workers) -> Sequence[Path]:
+    """Places that the sources watch, whether they exist or not."""
+    store = LookStore(paths.database, private=False)
+    lifespan, shared = _lifespan(host, paths, store, workers)
+    take_further(host.registry, shared.context)
+    records = host.registry.all(SOURCES)
+    watched = watched_sources(records, dict(lifespan.create_all(records)), host.settings)
+    return list(dict.fromkeys(root for source in watched.values() for root in source.roots()))
+
+
+def _lifespan(
+    host: PluginHost, paths: DataDirectory, store: LookStore, workers: Workers
+) -> tuple[Lifespan, HostParts]:
+    logs = Logs(paths.data / COPIES)
+    services = Services()
+    services.offer(LogReader, lambda: logs)
+    shared = HostParts(host.settings, store, SystemClock(), paths, workers, services)
+    registry = host.registry
+    return Lifespan(registry.owner, shared.context, services, registry.problems), shared

@@ -210,13 +210,28 @@ class EmbeddingService:
         """
         side = self._side
         vector = await self.query_vector(text)
-        if vector is None or side is None or side is not self._side:
+        if vector is None or side is not self._side:
             return None
-        made = await side.model.passages(passages)
+        made = await self.passage_vectors(passages)
+        return None if made is None else [cosine(vector, each) for each in made]
+
+    async def passage_vectors(self, texts: Sequence[str]) -> Sequence[bytes] | None:
+        """A vector for each text, as stored, behind the questions that wait.
+
+        Returns:
+            None without a loaded model, as `trouble` says.
+
+        Raises:
+            CloxyError: the model cannot be used, or not for one of the texts.
+        """
+        side = self._side
+        if side is None or not side.loaded:
+            return None
+        made = await side.model.passages(texts)
         refused = next((each for each in made if not isinstance(each, bytes)), None)
         if refused is not None:
             raise refused
-        return [cosine(vector, each) for each in made if isinstance(each, bytes)]
+        return [each for each in made if isinstance(each, bytes)]
 
     def trouble(self) -> str | None:
         """Why questions cannot be embedded now, in words; None when they can."""

@@ -66,12 +66,14 @@ class Kind:
         known: were there already.
         forgotten: were forgotten here once, and did not come back.
         empty: held nothing but private parts or recalled text.
+        ruled_out: are of projects that are ignored here, or older than their project keeps.
     """
 
     new: int = 0
     known: int = 0
     forgotten: int = 0
     empty: int = 0
+    ruled_out: int = 0
 
     def add(self, other: "Kind") -> None:
         """Count another one in."""
@@ -79,16 +81,21 @@ class Kind:
         self.known += other.known
         self.forgotten += other.forgotten
         self.empty += other.empty
+        self.ruled_out += other.ruled_out
 
 
 @dataclass(slots=True)
 class Taken:
-    """What became of one batch; `bad` are lines and why they could not be taken."""
+    """What became of one batch; `bad` are lines and why they could not be taken.
+
+    Notes that are `changed` are known ones whose text was replaced.
+    """
 
     sessions: Kind = field(default_factory=Kind)
     messages: Kind = field(default_factory=Kind)
     notes: Kind = field(default_factory=Kind)
     redactions: int = 0
+    changed: int = 0
     bad: Sequence[tuple[int, str]] = ()
 
 
@@ -98,6 +105,7 @@ class Summary:
 
     Attributes:
         redactions: secrets that were replaced.
+        changed: known notes of which another memory system has a newer text now.
         bad: lines that were passed over because they are damaged.
         unknown: lines of kinds that this version does not know.
         cut: what is missing of the file, in words; None when it is whole.
@@ -107,6 +115,7 @@ class Summary:
     messages: Kind = field(default_factory=Kind)
     notes: Kind = field(default_factory=Kind)
     redactions: int = 0
+    changed: int = 0
     bad: int = 0
     unknown: int = 0
     cut: str | None = None
@@ -177,6 +186,7 @@ class Arriving:
         self.summary.messages.add(taken.messages)
         self.summary.notes.add(taken.notes)
         self.summary.redactions += taken.redactions
+        self.summary.changed += taken.changed
         for line, words in taken.bad:
             self._bad(line, words)
 

@@ -7,7 +7,16 @@ from typing import Final, cast, get_args
 
 from cloxy_core.services.exchange.form import FORMAT, VERSION, read_time
 from cloxy_core.services.redaction import redact
-from cloxy_hookspecs import Author, InputError, Message, Role, SessionFacts
+from cloxy_hookspecs import (
+    Author,
+    InputError,
+    Kind,
+    Message,
+    Relation,
+    Role,
+    SessionFacts,
+    Tier,
+)
 
 _NAME_LIMIT: Final = 1024
 _LABEL_LIMIT: Final = 8192
@@ -34,27 +43,37 @@ class SessionEntry:
 
 @dataclass(frozen=True, slots=True)
 class MessageEntry:
-    """A message, and the name of the file that it was read from."""
+    """A message, and the name of the file that it was read from.
+
+    Its origin is None for what was said; sources that read notes have one of their own.
+    """
 
     line: int
     agent: str
     message: Message
     named: bool
     source: str | None
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NoteEntry:
-    """A note; its time is milliseconds."""
+    """A note, or another text that is no part of a session; its time is milliseconds.
+
+    Its sort of knowledge and its tier are None where the origin says them.
+    """
 
     line: int
     uid: str
+    origin: str | None
     text: str
     source: str
     part: int
     project: str | None
     metadata: Mapping[str, object]
     at: int | None
+    knowledge: Kind | None = None
+    tier: Tier | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +122,7 @@ def read_session(line: int, value: Mapping[str, object]) -> SessionEntry:
         title=_label(value, "title"),
         title_rank=_count(value, "title_rank", _RANK_LIMIT, 0),
         program=_flag(value, "program"),
+        relation=_relation(value),
     )
     project = _label(value, "project")
     return SessionEntry(
@@ -127,8 +147,13 @@ def read_message(line: int, value: Mapping[str, object]) -> MessageEntry:
         start=line,
         end=line + 1,
         branch=_label(value, "branch"),
+        model=_label(value, "model"),
+        approximate=_flag(value, "approximate"),
     )
-    return MessageEntry(line, _name(value, "agent"), message, named, _label(value, "source"))
+    origin = _name(value, "origin") if value.get("origin") is not None else None
+    return MessageEntry(
+        line, _name(value, "agent"), message, named, _label(value, "source"), origin
+    )
 
 
 def read_note(line: int, value: Mapping[str, object]) -> NoteEntry:
@@ -143,12 +168,15 @@ def read_note(line: int, value: Mapping[str, object]) -> NoteEntry:
     return NoteEntry(
         line=line,
         uid=_name(value, "uid"),
+        origin=_name(value, "origin") if value.get("origin") is not None else None,
         text=_text(value),
         source=_label(value, "source") or "manual:chunk0",
         part=_count(value, "part", _COUNT_LIMIT, 0),
         project=_label(value, "project"),
         metadata=cast("Mapping[str, object]", metadata or {}),
         at=_time(value, "time"),
+        knowledge=cast("Kind | None", _known(value, "memory_kind", get_args(Kind))),
+        tier=cast("Tier | None", _known(value, "tier", get_args(Tier))),
     )
 
 
@@ -205,6 +233,18 @@ def _choice(value: Mapping[str, object], name: str, choices: tuple[str, ...]) ->
     if found not in choices:
         raise FieldTrouble(f"{name}: is none of {', '.join(choices)}")
     return found
+
+
+def _known(value: Mapping[str, object], name: str, choices: tuple[str, ...]) -> str | None:
+    """One of some words; None for anything else, since a newer version may have more of them."""
+    found = value.get(name)
+    return found if isinstance(found, str) and found in choices else None
+
+
+def _relation(value: Mapping[str, object]) -> Relation | None:
+    if value.get("relation") is None:
+        return None
+    return cast("Relation", _choice(value, "relation", get_args(Relation)))
 
 
 def _count(value: Mapping[str, object], name: str, most: int, default: int | None) -> int:

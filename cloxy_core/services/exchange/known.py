@@ -6,6 +6,7 @@ from sqlalchemy import Connection, Row, select
 
 from cloxy_core.services.exchange.entries import MessageEntry, NoteEntry
 from cloxy_core.services.write.rows import text_hash
+from cloxy_core.services.write.tombstones import Tombstones
 from cloxy_core.store.lookups import lookups
 from cloxy_core.store.project_keys import project_key
 from cloxy_hookspecs import Message
@@ -48,6 +49,15 @@ def without_named_twins(
     return [entry for entry in entries if entry.line not in known], len(known)
 
 
+def living(
+    tombstones: Tombstones, connection: Connection, entries: Sequence[MessageEntry]
+) -> Sequence[MessageEntry]:
+    """Those messages that were not forgotten here."""
+    messages = [entry.message for entry in entries]
+    alive = set(map(id, tombstones.alive(connection, messages)))
+    return [entry for entry in entries if id(entry.message) in alive]
+
+
 def _is_there(
     connection: Connection, there: dict[str, Row[*tuple[object, ...]]], entry: MessageEntry
 ) -> bool:
@@ -84,8 +94,14 @@ def stored_messages(
     return found
 
 
-def is_note_stored(connection: Connection, note: NoteEntry, origin: str) -> bool:
-    """Whether a note is there, by its id or as the same text in the same project."""
+def is_note_stored(connection: Connection, note: NoteEntry, default: str) -> bool:
+    """Whether a note is there, by its id or as the same text in the same project.
+
+    Args:
+        connection: a transaction.
+        note: the note.
+        default: origin of notes that say none, or one that is not known here.
+    """
     by_id = select(memories.c.id).where(memories.c.uid == note.uid).limit(1)
     if connection.execute(by_id).first() is not None:
         return True
@@ -94,7 +110,7 @@ def is_note_stored(connection: Connection, note: NoteEntry, origin: str) -> bool
         .outerjoin(projects, projects.c.id == memories.c.project_id)
         .where(
             memories.c.content_hash == text_hash(note.text),
-            memories.c.origin == origin,
+            memories.c.origin.in_({note.origin or default, default}),
             memories.c.state == "active",
             projects.c.key.is_(None)
             if note.project is None

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select
 
 from cloxy_core.services.exchange.form import FORMAT, IMPORTED, VERSION, time_text
+from cloxy_core.services.exchange.ruling import TRANSCRIPT
+from cloxy_core.services.write.transcripts import APPROXIMATE
 from cloxy_core.store.filters import filter_clause
 from cloxy_hookspecs import Filters
 from cloxy_hookspecs.tables import memories, passages, projects, sessions, sources
@@ -157,6 +159,7 @@ def _parts(session_id: object, wanted: object) -> Select[*tuple[object, ...]]:
             _passage.c.author,
             _passage.c.occurred_at,
             _memory.c.extra,
+            _memory.c.origin,
             sources.c.plugin,
             sources.c.uri,
             text.label("text"),
@@ -195,6 +198,7 @@ def _session_line(row: Row[*tuple[object, ...]]) -> Line:
         "title": row.title,
         "title_rank": row.title_rank,
         "program": bool(row.program),
+        "relation": row.relation,
         "started": time_text(row.started_at),
         "ended": time_text(row.ended_at),
     }
@@ -216,6 +220,9 @@ def _message_line(
         "time": time_text(row.occurred_at),
         "branch": extra.get("git_branch"),
         "source": None if unnamed else row.uri,
+        "origin": None if row.origin == TRANSCRIPT.name else row.origin,
+        "model": extra.get("model") if row.role == "assistant" else None,
+        "approximate": extra.get("time") == APPROXIMATE,
     }
 
 
@@ -223,10 +230,13 @@ def _note_line(row: Row[*tuple[object, ...]]) -> Line:
     return {
         "kind": "note",
         "uid": row.uid,
+        "origin": row.origin,
         "text": row.content,
         "source": row.source,
         "part": row.ordinal,
         "project": row.path,
+        "memory_kind": row.kind,
+        "tier": row.tier,
         "metadata": row.extra,
         "time": time_text(row.occurred_from),
     }

@@ -1,5 +1,6 @@
 """Notes of an import: as notes are written, but with their own ids and dates."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, insert
@@ -19,12 +20,21 @@ from cloxy_hookspecs.tables import memories, memory_events, passages
 
 @dataclass(frozen=True, slots=True)
 class NoteImport:
-    """Writes clean notes that are not there yet."""
+    """Writes clean notes that are not there yet.
+
+    Attributes:
+        chunker: makes memories of a text.
+        policy: how notes are kept.
+        indexing: is told of every passage.
+        clock: the time.
+        others: how texts of other origins are kept, by origin; one that is not there is a note.
+    """
 
     chunker: Chunker
     policy: OriginPolicy
     indexing: Indexing
     clock: Clock
+    others: Mapping[str, OriginPolicy]
 
     def apply(self, connection: Connection, note: NoteEntry) -> None:
         """Write a note, a memory for each chunk; one that was exported is one chunk."""
@@ -42,6 +52,7 @@ class NoteImport:
         project: tuple[int, str] | None,
     ) -> None:
         now = self.clock.now_ms()
+        policy = self.others.get(note.origin or "", self.policy)
         memory_id = Ids(connection, memories).take()
         connection.execute(
             insert(memories),
@@ -49,11 +60,11 @@ class NoteImport:
                 "id": memory_id,
                 # Later chunks of a long one are known by the first.
                 "uid": note.uid if number == 0 else new_uid(self.clock),
-                "origin": self.policy.name,
-                "kind": self.policy.kind,
-                "tier": self.policy.tier,
+                "origin": policy.name,
+                "kind": note.knowledge or policy.kind,
+                "tier": note.tier or policy.tier,
                 "state": "active",
-                "immutable": self.policy.immutable,
+                "immutable": policy.immutable,
                 "content": chunk.content,
                 "content_hash": text_hash(chunk.content),
                 "source": note.source if number == 0 else f"{note.source}:chunk{number}",

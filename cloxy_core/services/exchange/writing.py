@@ -11,15 +11,19 @@ from sqlalchemy import bindparam as parameter
 
 from cloxy_core.services.exchange.arriving import Batch, Kind, Taken
 from cloxy_core.services.exchange.cleaning import CleanBatch, clean_batch
-from cloxy_core.services.exchange.entries import MessageEntry
+from cloxy_core.services.exchange.entries import MessageEntry, NoteEntry
 from cloxy_core.services.exchange.form import FORMAT, IMPORTED, UNNAMED
+from cloxy_core.services.exchange.giving_way import leave
+from cloxy_core.services.exchange.in_logs import told_in_logs
 from cloxy_core.services.exchange.known import (
     as_message,
     is_note_stored,
+    living,
     stored_sessions,
     without_named_twins,
 )
 from cloxy_core.services.exchange.notes import NoteImport
+from cloxy_core.services.exchange.ruling import Ruling
 from cloxy_core.services.indexing import Indexing
 from cloxy_core.services.write.batch import Cursor, Feed, FileBatch
 from cloxy_core.services.write.retitling import retitle
@@ -30,11 +34,6 @@ from cloxy_core.store.engine import Store
 from cloxy_core.store.reserve import room
 from cloxy_hookspecs import Chunker, OriginPolicy, SessionFacts, StoreFullError
 from cloxy_hookspecs.tables import sessions, sources
-
-TRANSCRIPT: Final = OriginPolicy(
-    name="transcript", kind="episodic", tier="working", immutable=True, deduplicates=False
-)
-"""How what was said is kept, should no enabled plugin say so."""
 
 AGAIN: Final = "what was imported stays: make room on that disk, and run the same import again"
 
@@ -81,35 +80,49 @@ class Writing:
 
     def _apply(self, connection: Connection, batch: CleanBatch) -> tuple[Taken, set[int]]:
         taken = Taken(redactions=sum(batch.redactions.values()), bad=batch.bad)
+        ruling = Ruling.of(connection, self.notes.clock.now_ms())
         if batch.notes:
-            taken.notes = self._notes(connection, batch)
+            self._notes(connection, batch, ruling, taken)
         taken.notes.empty = batch.empty_notes
         retitled: set[int] = set()
         if batch.sessions or batch.messages:
-            retitled = self._conversations(connection, batch, taken)
+            retitled = self._conversations(connection, batch, ruling, taken)
         else:
             found = {f"redacted.{kind}": n for kind, n in batch.redactions.items()}
             count_up(connection, found)
         return taken, retitled
 
-    def _notes(self, connection: Connection, batch: CleanBatch) -> Kind:
-        kind = Kind()
+    def _notes(
+        self, connection: Connection, batch: CleanBatch, ruling: Ruling, taken: Taken
+    ) -> None:
         tombstones = self.transcripts.tombstones
         for note in batch.notes:
             if not tombstones.alive(connection, [as_message(note)]):
-                kind.forgotten += 1
-            elif is_note_stored(connection, note, self.notes.policy.name):
-                kind.known += 1
+                taken.notes.forgotten += 1
+            elif ruling.keeps_out(note.project):
+                taken.notes.ruled_out += 1
             else:
-                self.notes.apply(connection, note)
-                kind.new += 1
-        return kind
+                self._note(connection, note, taken)
 
-    def _conversations(self, connection: Connection, batch: CleanBatch, taken: Taken) -> set[int]:
+    def _note(self, connection: Connection, note: NoteEntry, taken: Taken) -> None:
+        """Write a note that was not forgotten, unless it is there."""
+        if is_note_stored(connection, note, self.notes.policy.name):
+            taken.notes.known += 1
+        else:
+            self.notes.apply(connection, note)
+            taken.notes.new += 1
+
+    def _conversations(
+        self, connection: Connection, batch: CleanBatch, ruling: Ruling, taken: Taken
+    ) -> set[int]:
         keys = [entry.facts.key for entry in batch.sessions]
         there = stored_sessions(connection, batch.agent, keys)
         entries, twins = without_named_twins(connection, batch.agent, batch.messages)
-        dead = self._dead(connection, entries)
+        entries, in_logs = self._without_told(connection, batch.agent, entries)
+        alive = living(self.transcripts.tombstones, connection, entries)
+        out = ruling.of_batch(batch, alive)
+        kept = {entry.line for entry in alive}
+        dead = [entry.message.text for entry in entries if entry.line not in kept]
         facts = {
             entry.facts.key: _news(entry.facts, there.get(entry.facts.key), dead)
             for entry in batch.sessions
@@ -121,21 +134,35 @@ class Writing:
         known = sum(key in there for key in keys)
         # One of which all was forgotten here is not made anew.
         now_there = stored_sessions(connection, batch.agent, keys)
-        gone = sum(key not in now_there for key in keys)
-        taken.sessions = Kind(new=len(keys) - known - gone, known=known, forgotten=gone)
+        gone = [key for key in keys if key not in now_there]
+        ruled_out = sum(key in out.sessions for key in gone)
+        taken.sessions = Kind(
+            new=len(keys) - known - len(gone),
+            known=known,
+            forgotten=len(gone) - ruled_out,
+            ruled_out=ruled_out,
+        )
         taken.messages = Kind(
             new=report.messages_added,
-            known=report.messages_known + twins,
-            forgotten=len(entries) - report.messages_added - report.messages_known,
+            known=report.messages_known + twins + in_logs,
+            forgotten=len(entries) - len(alive),
             empty=batch.empty_messages,
+            ruled_out=len(out.lines),
         )
         return report.retitled
 
-    def _dead(self, connection: Connection, entries: Sequence[MessageEntry]) -> Sequence[str]:
-        """Texts that were forgotten here."""
-        messages = [entry.message for entry in entries]
-        alive = set(map(id, self.transcripts.tombstones.alive(connection, messages)))
-        return [message.text for message in messages if id(message) not in alive]
+    def _without_told(
+        self, connection: Connection, agent: str, entries: Sequence[MessageEntry]
+    ) -> tuple[Sequence[MessageEntry], int]:
+        """Leave out messages that a session log told already; the others, and their number."""
+        told = told_in_logs(connection, agent, entries)
+        if not told:
+            return entries, 0
+        now = self.notes.clock.now_ms()
+        said = ((entry.message.uid, entry.message.text) for entry in told)
+        leave(connection, self.transcripts.tombstones, said, now)
+        lines = {entry.line for entry in told}
+        return [entry for entry in entries if entry.line not in lines], len(told)
 
     def _runs(
         self,
@@ -145,22 +172,37 @@ class Writing:
         facts: Mapping[str, SessionFacts],
         projects: Mapping[str, str],
     ) -> Sequence[FileBatch]:
-        """One run for all that is said of sessions, then one for the messages of each file."""
+        """One run for all that is said of sessions, then one for the messages of each file.
+
+        Each says the projects, since their rules are looked at before a session is made.
+        """
         feed = Feed(IMPORTED, batch.agent, FORMAT, self.policy, self.chunker)
         named = [
-            (source, list(group))
-            for source, group in groupby(entries, lambda entry: entry.source or UNNAMED)
+            (source, self._feed(feed, origin), list(group))
+            for (source, origin), group in groupby(
+                entries, lambda entry: (entry.source or UNNAMED, entry.origin)
+            )
         ]
-        names = [name for name, _group in named] or [UNNAMED]
+        names = [name for name, _feed, _group in named] or [UNNAMED]
         cursors = _cursors(connection, names)
         first = FileBatch(feed, cursors[names[0]], (), facts, projects, (), batch.redactions)
         return [
             first,
             *(
-                FileBatch(feed, cursors[name], [entry.message for entry in group], {}, {})
-                for name, group in named
+                FileBatch(own, cursors[name], [entry.message for entry in group], {}, projects)
+                for name, own, group in named
             ),
         ]
+
+    def _feed(self, feed: Feed, origin: str | None) -> Feed:
+        """How messages of an origin are kept: as what was said, unless it is one of a source.
+
+        What stands in a session is never changed or merged, whatever a file says of it.
+        """
+        policy = self.notes.others.get(origin or "")
+        if policy is None or not policy.immutable or policy.deduplicates:
+            return feed
+        return replace(feed, policy=policy, chunker=self.notes.chunker)
 
     def _widen(self, connection: Connection, batch: CleanBatch) -> None:
         """Let sessions begin and end at least when the file says."""

@@ -77,9 +77,11 @@ class _Cleaner:
         if not text.strip():
             return None
         branch = self._place(message.branch)
-        if text is message.text and branch == (message.branch or None):
+        model = self._place(message.model)
+        same = (branch, model) == (message.branch or None, message.model or None)
+        if text is message.text and same:
             return message
-        return replace(message, text=text, branch=branch)
+        return replace(message, text=text, branch=branch, model=model)
 
     def _facts(self, facts: SessionFacts) -> SessionFacts:
         return replace(
@@ -90,7 +92,7 @@ class _Cleaner:
         )
 
     def _place(self, value: str | None) -> str | None:
-        """A directory or branch, which stands on nearly every line."""
+        """A directory, branch or model, which stands on nearly every line."""
         if not value:
             return None
         if value not in self._places:

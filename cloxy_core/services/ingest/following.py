@@ -46,6 +46,23 @@ def is_unchanged(cursor: Cursor, item: SourceItem, now_ns: int) -> bool:
     return same and cursor.state in _AT_REST
 
 
+def is_same_version(cursor: Cursor, item: SourceItem) -> bool:
+    """Whether a thing that is rewritten in place is the one that was read to its end."""
+    same = (cursor.size, cursor.mtime_ns, cursor.identity) == (
+        item.size,
+        item.mtime_ns,
+        item.identity,
+    )
+    return same and cursor.state in _AT_REST
+
+
+def start_anew(item: SourceItem, cursor: Cursor | None) -> Start:
+    """Where reading of a thing that is rewritten in place begins: at its start."""
+    if cursor is None:
+        return Start(fresh_cursor(item), reread=False)
+    return Start(_restart(cursor), reread=True)
+
+
 def is_quiet(item: SourceItem, now_ns: int) -> bool:
     """Whether nobody has written to the file for a while."""
     return now_ns - item.mtime_ns > QUIET_NS

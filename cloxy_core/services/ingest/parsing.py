@@ -63,4 +63,5 @@ def _merged(old: SessionFacts | None, new: SessionFacts) -> SessionFacts:
         title=new.title if better else old.title,
         title_rank=new.title_rank if better else old.title_rank,
         program=old.program or new.program,
+        relation=old.relation or new.relation,
     )

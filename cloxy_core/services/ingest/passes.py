@@ -5,6 +5,7 @@ of a bounded size, so that a thousand small files do not cost a thousand commits
 does not hold the writer for long.
 """
 
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cloxy_core.runtime.workers import Workers
-from cloxy_core.services.ingest.following import continues, is_unchanged
+from cloxy_core.services.ingest.following import continues
 from cloxy_core.services.ingest.reading import Reader
 from cloxy_core.services.write.batch import Cursor, FileBatch
-from cloxy_hookspecs import SourceFailure, SourceItem
+from cloxy_hookspecs import ForeignDatabaseError, SourceFailure, SourceItem
 
 TRANSACTION_MESSAGES = 200
 TRANSACTION_FILES = 64
@@ -58,16 +59,22 @@ def survey(
     """
     result = Survey(reader)
     now = time.time_ns()
-    items = {item.uri: item for item in reader.source.discover(result.failures, under)}
+    items = {item.uri: item for item in _discovered(reader, result, under)}
     result.found = len(items)
     missing = [] if under is not None else [c for uri, c in cursors.items() if uri not in items]
+    if missing and any(not failure.deliberate for failure in result.failures):
+        missing = [c for c in missing if not _hidden(c.uri, result.failures)]
     moved = {cursor.identity: cursor for cursor in missing}
     for uri, item in items.items():
         cursor = cursors.get(uri)
-        if cursor is not None and not force and is_unchanged(cursor, item, now):
+        if cursor is not None and not force and reader.is_known(cursor, item, now):
             result.skipped += 1
             continue
-        if cursor is None and (old := _moved_here(reader, item, moved.get(item.identity))):
+        if (
+            cursor is None
+            and not reader.rewritten
+            and (old := _moved_here(reader, item, moved.get(item.identity)))
+        ):
             moved.pop(old.identity, None)
             missing.remove(old)
             result.moved.append(old.uri)
@@ -76,6 +83,25 @@ def survey(
     result.changed.sort(key=lambda pair: pair[0].mtime_ns, reverse=True)
     result.gone = [cursor for cursor in missing if cursor.state != "gone"]
     return result
+
+
+def _discovered(reader: Reader, result: Survey, under: Path | None) -> Iterator[SourceItem]:
+    """What a source finds; a store that cannot be read is told like everything else."""
+    try:
+        yield from reader.source.discover(result.failures, under)
+    except ForeignDatabaseError as error:
+        result.failures.append(SourceFailure("", str(error)))
+
+
+def _hidden(uri: str, failures: Sequence[SourceFailure]) -> bool:
+    """Whether a thing was not seen because its place could not be looked at."""
+    for failure in failures:
+        if failure.deliberate:
+            continue
+        place = failure.uri
+        if not place or uri == place or uri.startswith((f"{place}#", f"{place}{os.sep}")):
+            return True
+    return False
 
 
 def _moved_here(reader: Reader, item: SourceItem, cursor: Cursor | None) -> Cursor | None:
@@ -183,7 +209,9 @@ def failure_batch(reader: Reader, cursor: Cursor, error: Exception) -> FileBatch
 
     Words of an unforeseen error may be words of the file, so that only its kind is told.
     """
-    if isinstance(error, OSError):
+    if isinstance(error, ForeignDatabaseError):
+        reason = str(error)[:200]
+    elif isinstance(error, OSError):
         reason = f"{type(error).__name__}: {error.strerror or error}"[:200]
     else:
         reason = f"{reader.feed.parser} failed ({type(error).__name__})"

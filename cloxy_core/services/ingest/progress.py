@@ -1,6 +1,5 @@
 """Counts of passes: the running one, and what is told of it."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +16,7 @@ class Progress:
 
     Attributes:
         sweep_seconds: what the last look at all folders cost, without reading or writing.
+        sweep_fresh: whether the next look is the first of its pass.
         telling: who waits for the running pass and wants to know how far it is.
     """
 
@@ -30,13 +30,20 @@ class Progress:
     last_scan_at: int | None = None
     last_scan_seconds: float | None = None
     sweep_seconds: float = 0.0
+    sweep_fresh: bool = True
     last_result: PassReport | None = None
     last_error: str | None = None
-    unknown: Counter[str] = field(default_factory=Counter)
     telling: Telling | None = None
+
+    def swept(self, seconds: float) -> None:
+        """All folders of a source were looked at."""
+        if self.sweep_fresh:
+            self.sweep_seconds, self.sweep_fresh = 0.0, False
+        self.sweep_seconds += seconds
 
     def begin(self) -> None:
         """A pass begins."""
+        self.sweep_fresh = True
         self.scanning = True
         self.files_done = self.files_total = self.memories = 0
 
@@ -65,13 +72,18 @@ class Progress:
 
 @dataclass(slots=True)
 class Tally:
-    """What a running pass has to report."""
+    """What a running pass has to report.
+
+    Of the messages that were added, `seen` are those that the sources which ask what is known were
+    told of; it is -1 until they were told of anything.
+    """
 
     found: int = 0
     skipped: int = 0
     memories: int = 0
     added: int = 0
     known: int = 0
+    seen: int = -1
     bad_lines: int = 0
     files: set[str] = field(default_factory=set)
     drift: list[str] = field(default_factory=list)

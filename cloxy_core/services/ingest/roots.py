@@ -86,6 +86,14 @@ def _require_folder(path: Path) -> Path:
     return wanted
 
 
+def is_there(root: Path) -> bool:
+    """Whether a root exists: a folder, or a file that is watched alone."""
+    try:
+        return root.exists()
+    except OSError:
+        return False
+
+
 def require_root(path: Path, roots: Sequence[Path]) -> Path:
     """The folder to read, checked; only what lies inside a watched folder may be named.
 

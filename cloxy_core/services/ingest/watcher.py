@@ -9,12 +9,13 @@ time, at the latest once a minute.
 import asyncio
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from logging import Logger
 from pathlib import Path
 
 from watchfiles import awatch
 
+from cloxy_core.services.ingest.roots import is_there
 from cloxy_core.services.ingest.service import IngestService
 from cloxy_hookspecs import CloxyError
 
@@ -23,6 +24,8 @@ SHARE = 100
 DEBOUNCE_MS = 100
 STEP_MS = 20
 MOST_PATHS = 64
+_BESIDE = ("-wal", "-journal")
+_INDEX = "-shm"
 
 
 class Watcher:
@@ -52,6 +55,7 @@ class Watcher:
         self._log = log
         self._use_events = use_events
         self._changed: set[Path] = set()
+        self._later: dict[Path, float] = {}
         self._wake = asyncio.Event()
         # Of forbidden folders. Only when there are some: a tolerant watcher does not tell, either,
         # that the system has no more watches to give.
@@ -75,8 +79,9 @@ class Watcher:
     async def _loop(self) -> None:
         due = time.monotonic() + self._pause()
         while True:
-            woken = await self._sleep(max(0.0, due - time.monotonic()))
-            if woken and time.monotonic() < due:
+            until = min([due, *self._later.values()])
+            woken = await self._sleep(max(0.0, until - time.monotonic()))
+            if (woken or until < due) and time.monotonic() < due:
                 await self._look_at_changes()
             else:
                 await self._sweep()
@@ -94,6 +99,13 @@ class Watcher:
 
     async def _look_at_changes(self) -> None:
         paths, self._changed = self._changed, set()
+        now = time.monotonic()
+        # A store that is written to without end is not looked at for each event.
+        paths = {path for path in paths if path not in self._later or path.is_dir()}
+        ready = [path for path, due in self._later.items() if due <= now]
+        paths.update(ready)
+        for path in ready:
+            del self._later[path]
         if len(paths) > MOST_PATHS:
             await self._sweep()
             return
@@ -107,7 +119,9 @@ class Watcher:
     async def _attempt(self, under: Path | None) -> None:
         """One pass; a failure is told and tried again at the next."""
         try:
-            await self._ingest.run(under)
+            await self._ingest.run(under, patient=True)
+            if under is not None and self._ingest.late is not None:
+                self._later[under] = self._ingest.late
         except (CloxyError, OSError) as error:
             # A file that vanished between its event and the look is the ordinary case.
             if under is None:
@@ -121,15 +135,16 @@ class Watcher:
         return max(self._interval, min(cost * SHARE, self._longest))
 
     async def _follow_events(self) -> None:
-        """Collect paths from file events; starts over when a watched folder appears or goes."""
+        """Collect paths from file events; starts over when a watched place appears or goes."""
+        are_seen = True  # by the sweep that begins it all, as far as they are there by now
         while True:
-            roots = [root for root in self._ingest.roots() if root.is_dir()]
+            roots = [root for root in self._ingest.roots() if is_there(root)]
             if not roots:
-                self._ingest.events = False
+                self._ingest.events = are_seen = False
                 await asyncio.sleep(self._interval)
                 continue
             try:
-                await self._follow(roots)
+                await self._follow(roots, are_seen=are_seen)
             except (OSError, RuntimeError) as error:
                 if isinstance(error, PermissionError) and not self._tolerant:
                     self._tolerant = True
@@ -138,8 +153,14 @@ class Watcher:
                 self._log.warning("file events do not work (%s); sweeping instead", error)
                 self._ingest.events = False
                 await asyncio.sleep(RETRY_EVENTS_SECONDS)
+            are_seen = False
 
-    async def _follow(self, roots: Sequence[Path]) -> None:
+    async def _follow(self, roots: Sequence[Path], *, are_seen: bool) -> None:
+        if not are_seen:
+            # What was written before they were followed has made no event. They are looked at
+            # in the next turn, and followed in this one.
+            self._changed.update(roots)
+            self._wake.set()
         stop = asyncio.Event()
         watchdog = asyncio.create_task(self._stop_when_roots_change(roots, stop))
         self._ingest.events = True
@@ -155,7 +176,7 @@ class Watcher:
             ):
                 # Folders, too: a new one may have been filled before it could be watched. Which
                 # files are of interest, each source knows itself.
-                self._changed.update(Path(path) for _change, path in changes)
+                self._changed.update(_places(Path(path) for _change, path in changes))
                 self._wake.set()
         finally:
             watchdog.cancel()
@@ -166,10 +187,19 @@ class Watcher:
         inodes = _inodes(roots)
         while True:
             await asyncio.sleep(self._interval)
-            current = [root for root in self._ingest.roots() if root.is_dir()]
+            current = [root for root in self._ingest.roots() if is_there(root)]
             if current != list(roots) or _inodes(current) != inodes:
                 stop.set()
                 return
+
+
+def _places(paths: Iterable[Path]) -> Iterator[Path]:
+    """What paths of events stand for: files beside a database stand for the database."""
+    for path in paths:
+        if path.name.endswith(_INDEX):
+            continue
+        ending = next((ending for ending in _BESIDE if path.name.endswith(ending)), "")
+        yield path.with_name(path.name.removesuffix(ending)) if ending else path
 
 
 def _inodes(roots: Sequence[Path]) -> list[tuple[int, int] | None]:

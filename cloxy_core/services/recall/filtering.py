@@ -8,11 +8,15 @@ from cloxy_hookspecs import Author, Filters, Window
 WITHOUT_SUBAGENTS: Final[tuple[Author, ...]] = ("human", "assistant", "program", "summary")
 
 
+WITH_SUBAGENTS: Final[tuple[Author, ...]] = (*WITHOUT_SUBAGENTS, "subagent")
+
+
 def resolved(filters: Filters) -> Filters:
-    """The filters with the default about sub-agents written out as authors."""
-    if filters.authors or filters.subagents:
+    """The filters with the default about authors written out: nothing that our model said."""
+    if filters.authors:
         return filters
-    return replace(filters, authors=WITHOUT_SUBAGENTS)
+    authors = WITH_SUBAGENTS if filters.subagents else WITHOUT_SUBAGENTS
+    return replace(filters, authors=authors)
 
 
 def narrowed(filters: Filters, window: Window | None) -> Filters | None:

@@ -5,34 +5,34 @@ the log. They are not removed: forgetting finds them, and a piece of which one w
 log stays where it is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Protocol
 
-from sqlalchemy import Connection, String, func, insert, select, type_coerce, update
+from sqlalchemy import Connection, and_, insert, select, update
 
 from cloxy_core.services.indexing import Indexing
-from cloxy_core.services.passage_rows import PASSAGE_TEXT
-from cloxy_core.services.upgrade.turns import squashed, turns
+from cloxy_core.services.upgrade.said import COVERED, Said, is_upgraded
 from cloxy_core.store.legacy.report import read_report
-from cloxy_core.store.legacy.rows import UPGRADED_FROM
 from cloxy_core.store.sequence import last_id
 from cloxy_hookspecs import Clock, IndexChange, StorePort
-from cloxy_hookspecs.tables import memories, memory_events, passages
+from cloxy_hookspecs.tables import memories, memory_events, passages, sessions
 
 ACTOR = "upgrade"
-COVERED = "superseded"
 REASON = "its session's log was read in"
-LONG_ENOUGH = 40
-"""Characters from which a text that is found somewhere in a session was not found by chance."""
 
-# Only what a parser read in comes from a source.
-is_upgraded: Final = (
-    memories.c.source_id.is_(None)
-    & (memories.c.origin == "transcript")
-    & func.json_extract(type_coerce(memories.c.extra, String), f"$.{UPGRADED_FROM}").is_not(None)
-)
+
+class Imported(Protocol):
+    """Messages that were imported from an old database; its methods are parts of transactions."""
+
+    def sessions(self, connection: Connection) -> set[int]:
+        """Sessions that hold such messages."""
+        ...
+
+    def cover(self, connection: Connection, session: int, said: Said, now: int) -> tuple[int, int]:
+        """Take out what is told of a session; how many messages went, and how many are left."""
+        ...
 
 
 @dataclass(slots=True)
@@ -42,19 +42,21 @@ class Covering:
     store: StorePort
     indexing: Indexing
     clock: Clock
+    imported: Imported
     _waiting: set[int] | None = field(default=None, init=False)
     _seen: int = field(default=0, init=False)
 
     async def settle(self) -> int:
         """Pass over the old pieces of sessions that were read since the last time; how many.
 
-        Nearly free where nothing was upgraded, and where no session is new.
+        Likewise take out messages that were imported from an old database. Nearly free where
+        nothing was upgraded or imported, and where no session is new.
 
         Raises:
             StoreError: the store cannot be written now; the next time goes on from here.
         """
         if self._waiting is None:
-            self._waiting = await self.store.read(_sessions_with_old_pieces)
+            self._waiting = await self.store.read(self._sessions)
         if not self._waiting:
             return 0
         newest, grown = await self.store.read(partial(_grown, after=self._seen))
@@ -69,6 +71,10 @@ class Covering:
             await self.indexing.drain()
         return covered
 
+    def _sessions(self, connection: Connection) -> set[int]:
+        """Sessions of which something is there that a log may tell as well."""
+        return _sessions_with_old_pieces(connection) | self.imported.sessions(connection)
+
     def _cover(self, connection: Connection, session: int) -> tuple[int, bool]:
         """Pieces of one session that are covered now, and whether others are left."""
         pieces = connection.execute(
@@ -80,7 +86,8 @@ class Covering:
         covered = [piece.id for piece in pieces if said.covers(piece.content)]
         if covered:
             self._pass_over(connection, covered)
-        return len(covered), len(covered) < len(pieces)
+        gone, left = self.imported.cover(connection, session, said, self.clock.now_ms())
+        return len(covered) + gone, bool(left) or len(covered) < len(pieces)
 
     def _pass_over(self, connection: Connection, ids: Sequence[int]) -> None:
         now = self.clock.now_ms()
@@ -101,57 +108,6 @@ class Covering:
         self.indexing.change(connection, [IndexChange(each, None) for each in gone])
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """All that was said in a session, as it was read from its log.
-
-    Attributes:
-        whole: every message, one after another.
-        messages: each message by itself.
-    """
-
-    whole: str
-    messages: frozenset[str]
-
-    @classmethod
-    def of(cls, connection: Connection, session: int) -> "Said":
-        """Read the messages of a session."""
-        messages = [squashed(text) for text in _messages(connection, session)]
-        return cls(" ".join(messages), frozenset(messages))
-
-    def covers(self, piece: str) -> bool:
-        """Whether every turn of an old piece is among what was said."""
-        found = turns(piece)
-        if not found or any(turn not in self.whole for turn in found):
-            return False
-        # A few letters are in any conversation: they count beside a turn that is certain.
-        return any(len(turn) >= LONG_ENOUGH or turn in self.messages for turn in found)
-
-
-def _messages(connection: Connection, session: int) -> Iterator[str]:
-    """Texts of messages in the order in which they were stored, the parts of long ones joined."""
-    rows = connection.execute(
-        select(passages.c.message_uid, PASSAGE_TEXT.label("text"))
-        .join(memories, memories.c.id == passages.c.memory_id)
-        .where(
-            passages.c.session_id == session,
-            memories.c.state == "active",
-            memories.c.source_id.is_not(None),
-        )
-        .order_by(passages.c.id)
-    )
-    uid: str | None = None
-    parts: list[str] = []
-    for row in rows:
-        if parts and row.message_uid != uid:
-            yield "".join(parts)
-            parts = []
-        uid = row.message_uid
-        parts.append(row.text)
-    if parts:
-        yield "".join(parts)
-
-
 def _sessions_with_old_pieces(connection: Connection) -> set[int]:
     if read_report(connection) is None:
         return set()
@@ -166,6 +122,8 @@ def _sessions_with_old_pieces(connection: Connection) -> set[int]:
 def _grown(connection: Connection, after: int) -> tuple[int, set[int]]:
     """The newest event, and the sessions that got text from logs after an earlier one.
 
+    A session counts, too, when a sub-agent's did that works for it.
+
     Args:
         connection: a transaction.
         after: an event; 0 asks for all sessions that have text from logs.
@@ -176,7 +134,19 @@ def _grown(connection: Connection, after: int) -> tuple[int, set[int]]:
     if after:
         statement = statement.join(memory_events, memory_events.c.memory_id == memories.c.id)
         statement = statement.where(memory_events.c.id > after)
-    return newest, {int(each) for each in connection.execute(statement).scalars() if each}
+    grown = statement.subquery()
+    above, below = sessions.alias("above"), sessions.alias("below")
+    parents = (
+        select(above.c.id)
+        .join(below, and_(below.c.agent == above.c.agent, below.c.parent_key == above.c.key))
+        .join(grown, grown.c.session_id == below.c.id)
+    )
+    return newest, {
+        int(each)
+        for found in (statement, parents)
+        for each in connection.execute(found).scalars()
+        if each
+    }
 
 
 def _passages_of(connection: Connection, ids: Sequence[int]) -> Sequence[int]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from sqlalchemy import Connection, select
 
-from cloxy_core.services.upgrade.covering import COVERED, LONG_ENOUGH, is_upgraded
+from cloxy_core.services.upgrade.said import COVERED, LONG_ENOUGH, is_upgraded
 from cloxy_core.services.upgrade.turns import squashed, turns
 from cloxy_hookspecs.tables import memories
 

@@ -12,6 +12,9 @@ from typing import Final
 HEADER: Final = re.compile(r"\[[^\]\n]*\d{4}-\d\d-\d\d[^\n]*\]\n|\[[^\n]* · [^\n]*\]\n")
 """The first line of a piece of version 5."""
 
+FOREIGN: Final = "cloxy-5:"
+"""With this begin ids of messages that were imported from an old database."""
+
 _MARKS: Final = ("[USER]: ", "[ASSISTANT]: ")
 _OLD_TURN: Final = re.compile(r"(?:\A|\n\n)\[(?:USER|ASSISTANT)\]: ")
 _NEW_TURN: Final = re.compile(r"(?:\A|\n\n)(?:USER|ASSISTANT): ")

@@ -8,9 +8,8 @@ are that, a guess.
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Final
-
-from charset_normalizer import from_bytes
 
 from cloxy_core.services.web.charsets import codec_of, name_of
 from cloxy_hookspecs import UnsupportedMediaError
@@ -192,7 +191,8 @@ def _is_utf8(body: bytes) -> bool:
 
 def _guessed(body: bytes) -> str:
     words = _TAG.sub(b" ", body[: 4 * _GUESSED])[:_GUESSED]
-    best = from_bytes(words).best()
+    # Loaded when it is needed, which is seldom: it takes megabytes.
+    best = import_module("charset_normalizer").from_bytes(words).best()
     found = None if best is None else codec_of(best.encoding.replace("_", "-"))
     found = found or (None if best is None else codec_of(best.encoding))
     return found or "cp1252"

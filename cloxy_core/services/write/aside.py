@@ -27,6 +27,7 @@ class SetAside:
             cwd=facts.cwd,
             branch=facts.branch,
             program=facts.program,
+            relation=facts.relation,
         )
         if facts.cwd or name not in self._known:
             self._known[name] = (quiet, project)

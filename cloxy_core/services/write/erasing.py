@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from logging import Logger
 
 from sqlalchemy import Connection, delete, select
@@ -20,6 +21,7 @@ WAITING = (
     "forgotten text is still in the bytes of the database or its write-ahead log: another program "
     "or a long question reads the database; it is erased as soon as that ends"
 )
+BEHIND = "forgotten text is still in the bytes of the database; it is being erased"
 FAILED = "forgotten text is still in the bytes of the database: "
 
 
@@ -45,12 +47,17 @@ class Eraser:
         self._turn = asyncio.Lock()
 
     def note(self, connection: Connection) -> None:
-        """Remember, in the transaction that forgets, that there is something to erase."""
-        statement = insert(counters).values(key=PENDING_KEY, value=1.0)
-        connection.execute(statement.on_conflict_do_nothing())
+        """Remember, in the transaction that forgets, that there is something to erase.
+
+        It is counted: what is forgotten while something else is being erased is not done with it.
+        """
+        first = insert(counters).values(key=PENDING_KEY, value=1.0)
+        another = {"value": counters.c.value + 1.0}
+        connection.execute(first.on_conflict_do_update(index_elements=["key"], set_=another))
 
     def later(self) -> None:
-        """Have it done behind."""
+        """Have it done behind; until then the store says that it is still to be done."""
+        self._store.unerased = self._store.unerased or BEHIND
         self._again.set()
 
     @contextmanager
@@ -70,25 +77,29 @@ class Eraser:
         for tell in self.listeners:
             tell()
         async with self._turn:
+            pending: str | None = WAITING
             try:
+                noted = await self._store.read(_noted)
                 if self.before is not None:
                     await self.before()
                 await self._store.write(self._scrub, durable=True)
                 self._store.unerased = WAITING
                 for _try in range(tries):
                     if await self._store.erase():
-                        await self._store.write(_done, durable=True)
-                        self._store.unerased = None
+                        pending = None
+                        is_all = await self._store.write(partial(_done, noted), durable=True)
+                        self._store.unerased = None if is_all else BEHIND
                         break
             except CloxyError as error:
-                self._store.unerased = f"{FAILED}{error}; it is tried again"
+                pending = self._store.unerased = f"{FAILED}{error}; it is tried again"
             if self._store.unerased is not None:
                 self._again.set()
-            return self._store.unerased
+            return pending
 
     async def run(self) -> None:
         """Finish what could not be done, also before the last stop; cancel to stop."""
-        if await self._store.read(_is_pending):
+        if await self._store.read(_noted):
+            self._store.unerased = self._store.unerased or BEHIND
             await self._try(TRIES)
         while True:
             await self._again.wait()
@@ -108,10 +119,14 @@ class Eraser:
             self._again.set()
 
 
-def _is_pending(connection: Connection) -> bool:
-    found = select(counters.c.key).where(counters.c.key == PENDING_KEY)
-    return connection.execute(found).first() is not None
+def _noted(connection: Connection) -> float:
+    """How often something was forgotten since all was erased; 0 when nothing is to be erased."""
+    found = select(counters.c.value).where(counters.c.key == PENDING_KEY)
+    return connection.execute(found).scalar() or 0.0
 
 
-def _done(connection: Connection) -> None:
-    connection.execute(delete(counters).where(counters.c.key == PENDING_KEY))
+def _done(noted: float, connection: Connection) -> bool:
+    """Note that what was forgotten up to a count is erased; whether that was all."""
+    done = (counters.c.key == PENDING_KEY) & (counters.c.value <= noted)
+    connection.execute(delete(counters).where(done))
+    return not _noted(connection)

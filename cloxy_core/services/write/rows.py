@@ -106,6 +106,7 @@ _UPDATE_MEMORY = (
         content_hash=bindparam("content_hash"),
         open=bindparam("open"),
         occurred_to=bindparam("occurred_to"),
+        extra=bindparam("extra"),
         updated_at=bindparam("updated_at"),
         version=bindparam("version"),
     )

@@ -31,6 +31,7 @@ FIELDS = (
     "program",
     "started_at",
     "ended_at",
+    "relation",
 )
 
 
@@ -43,6 +44,7 @@ class OpenMemory:
     version: int
     passages: int
     occurred_to: int | None
+    extra: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -82,6 +84,8 @@ class SessionState:
         before = dict(self.values)
         if self.values["parent_key"] is None:
             self.values["parent_key"] = facts.parent
+        if self.values["relation"] is None:
+            self.values["relation"] = facts.relation
         if self.values["cwd"] is None:
             self.values["cwd"] = facts.cwd
         if facts.branch:
@@ -225,7 +229,12 @@ class SessionBook:
         if memory.open:
             count = max((r.ordinal + 1 for r in rows if r.memory_id == memory.id), default=0)
             state.open_memory = OpenMemory(
-                memory.id, memory.content, memory.version, count, memory.occurred_to
+                memory.id,
+                memory.content,
+                memory.version,
+                count,
+                memory.occurred_to,
+                dict(memory.extra),
             )
 
 
@@ -238,6 +247,7 @@ _LAST_MEMORY = (
         memories.c.content,
         memories.c.version,
         memories.c.occurred_to,
+        memories.c.extra,
     )
     .where(memories.c.session_id == bindparam("session"))
     .order_by(memories.c.ordinal.desc())

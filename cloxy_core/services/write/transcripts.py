@@ -34,6 +34,7 @@ from cloxy_hookspecs import Chunk, Clock, Message, SessionFacts
 from cloxy_hookspecs.tables import memories, passages
 
 ACTOR = "ingest"
+APPROXIMATE = "approximate"
 
 
 class TranscriptWriter:
@@ -249,12 +250,14 @@ class _Transaction:
             memory = state.open_memory
             memory.content = chunk.content
             memory.occurred_to = latest(memory.occurred_to, occurred_to)
+            memory.extra.update(_told(chunk))
             self._grow(memory, chunk)
             return memory
         occurred_from = None
         for at in times:
             occurred_from = earliest(occurred_from, at)
-        memory = OpenMemory(self.memory_ids.take(), chunk.content, 1, 0, occurred_to)
+        extra = {"agent": state.agent, **_branch(chunk), **_told(chunk)}
+        memory = OpenMemory(self.memory_ids.take(), chunk.content, 1, 0, occurred_to, extra)
         self.rows.memories[memory.id] = self._new_row(
             batch, state, chunk, memory, source_id, occurred_from
         )
@@ -273,8 +276,6 @@ class _Transaction:
         occurred_from: int | None,
     ) -> dict[str, object]:
         policy = batch.feed.policy
-        branch = next((p.message.branch for p in chunk.pieces if p.message.branch), None)
-        extra = {"agent": state.agent, **({"git_branch": branch} if branch else {})}
         return {
             "id": memory.id,
             "uid": new_uid(self.clock),
@@ -296,7 +297,7 @@ class _Transaction:
             "created_at": self.now,
             "updated_at": self.now,
             "version": 1,
-            "extra": json.dumps(extra),
+            "extra": json.dumps(memory.extra),
         }
 
     def _grow(self, memory: OpenMemory, chunk: Chunk) -> None:
@@ -309,7 +310,7 @@ class _Transaction:
             "occurred_to": memory.occurred_to,
         }
         if waiting is not None:
-            waiting.update(values)
+            waiting.update(values, extra=json.dumps(memory.extra))
             return
         self.rows.memory_updates.append(
             {
@@ -317,6 +318,7 @@ class _Transaction:
                 "read_version": memory.version,
                 "version": memory.version + 1,
                 "updated_at": self.now,
+                "extra": memory.extra,
                 **values,
             }
         )
@@ -354,6 +356,23 @@ _STORED_UIDS = select(passages.c.message_uid).where(
     passages.c.session_id == bindparam("session"),
     passages.c.message_uid.in_(bindparam("uids", expanding=True)),
 )
+
+
+def _branch(chunk: Chunk) -> dict[str, object]:
+    """The first branch that messages of a chunk name."""
+    branch = next((p.message.branch for p in chunk.pieces if p.message.branch), None)
+    return {"git_branch": branch} if branch else {}
+
+
+def _told(chunk: Chunk) -> dict[str, object]:
+    """What a memory keeps of its messages besides: the last model, and whether a time is near."""
+    told: dict[str, object] = {}
+    for piece in chunk.pieces:
+        if piece.message.model:
+            told["model"] = piece.message.model
+        if piece.message.approximate:
+            told["time"] = APPROXIMATE
+    return told
 
 
 def _keys(batch: FileBatch) -> Iterable[str]:

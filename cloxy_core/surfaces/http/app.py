@@ -10,8 +10,11 @@ from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 
 from cloxy_core import __version__
+from cloxy_core.surfaces.error_bodies import body_of
 from cloxy_core.surfaces.http.banner import banner
+from cloxy_core.surfaces.http.boundary_replies import INTERNAL_ERROR
 from cloxy_core.surfaces.http.callers import is_authenticated
+from cloxy_core.surfaces.http.endpoints import Endpoint, add_endpoints
 from cloxy_core.surfaces.http.local_routes import SERVICE, LocalServer, add_local_routes
 from cloxy_core.surfaces.http.routes import READ_METHODS, add_routes
 from cloxy_core.surfaces.operations import Operation, error_body, invalid
@@ -23,7 +26,7 @@ NO_TELEMETRY: TelemetryConfig = {
     "logs": False,
     "auto_configure": False,
 }
-RETRY_SECONDS = "1"
+RETRY_SECONDS = 1
 CODES = {404: "not_found", 405: "method_not_allowed", 400: "bad_request"}
 HINTS = {
     404: "Look at the path and the version of the server; the REST reference lists every path.",
@@ -40,6 +43,7 @@ def create_app(
     health: Health,
     lifespan: Lifespan,
     server: LocalServer | None = None,
+    endpoints: Iterable[Endpoint] = (),
 ) -> FastAPI:
     """Build the application; the boundary is put in front of it by the server.
 
@@ -48,6 +52,7 @@ def create_app(
         health: tells how the server is.
         lifespan: what runs beside the requests.
         server: the running server, which can then prove who it is and be told to stop.
+        endpoints: paths whose form others prescribe.
     """
     app = FastAPI(
         title="Cloxy",
@@ -63,6 +68,7 @@ def create_app(
     if server is not None:
         add_local_routes(app, server)
     add_routes(app, operations)
+    add_endpoints(app, endpoints)
     return app
 
 
@@ -83,7 +89,8 @@ def _add_own_routes(app: FastAPI, health: Health) -> None:
 def _add_errors(app: FastAPI) -> None:
     async def on_cloxy_error(_request: Request, error: Exception) -> Response:
         assert isinstance(error, CloxyError)  # registered for no other
-        headers = {"retry-after": RETRY_SECONDS} if error.retryable else None
+        seconds = getattr(error, "retry_seconds", RETRY_SECONDS)
+        headers = {"retry-after": str(seconds)} if error.retryable else None
         return JSONResponse(error_body(error), status_code=error.http_status, headers=headers)
 
     async def on_invalid(_request: Request, error: Exception) -> Response:
@@ -94,12 +101,15 @@ def _add_errors(app: FastAPI) -> None:
         assert isinstance(error, HTTPException)  # registered for no other
         code = CODES.get(error.status_code, "error")
         hint = HINTS.get(error.status_code)
-        body = {
-            "error": {"code": code, "message": str(error.detail), "hint": hint},
-            "detail": str(error.detail),
-        }
+        body = body_of(error.status_code, code, str(error.detail), hint)
         return JSONResponse(body, status_code=error.status_code, headers=error.headers)
 
+    async def on_unforeseen(_request: Request, _error: Exception) -> Response:
+        # The framework raises it again, and the boundary logs its place.
+        body, status = INTERNAL_ERROR.body(), INTERNAL_ERROR.status
+        return Response(body, status, media_type="application/json")
+
+    app.add_exception_handler(Exception, on_unforeseen)
     app.add_exception_handler(CloxyError, on_cloxy_error)
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(HTTPException, on_http_error)

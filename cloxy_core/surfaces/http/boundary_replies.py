@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from cloxy_core.surfaces.error_bodies import body_of
+
 Headers = list[tuple[bytes, bytes]]
 
 CONTENT_SECURITY_POLICY = (
@@ -69,8 +71,7 @@ class Refusal:
 
     def body(self) -> bytes:
         """Return the JSON body, in UTF-8."""
-        error = {"code": self.code, "message": self.message, "hint": self.hint}
-        return json.dumps({"error": error, "detail": self.message}).encode()
+        return json.dumps(body_of(self.status, self.code, self.message, self.hint)).encode()
 
     def reply_headers(self, length: int, *, close: bool) -> Headers:
         """Return every header of the reply.

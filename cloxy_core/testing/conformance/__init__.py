@@ -6,6 +6,7 @@ in `expected_failures`, with the reason.
 
 from cloxy_core.testing.conformance.base import Conformance, CreatedConformance
 from cloxy_core.testing.conformance.embedders import EmbedderConformance
+from cloxy_core.testing.conformance.endpoints import EndpointConformance
 from cloxy_core.testing.conformance.fetching import FetcherConformance, GuardConformance
 from cloxy_core.testing.conformance.indexes import AfterIndexConformance, CommitIndexConformance
 from cloxy_core.testing.conformance.ingest import (
@@ -13,6 +14,7 @@ from cloxy_core.testing.conformance.ingest import (
     OriginConformance,
     ParserConformance,
 )
+from cloxy_core.testing.conformance.llm import HostedModelConformance, LLMConformance
 from cloxy_core.testing.conformance.platform import (
     CheckConformance,
     MigrationConformance,
@@ -24,6 +26,7 @@ from cloxy_core.testing.conformance.recall import (
     SignalConformance,
 )
 from cloxy_core.testing.conformance.rerankers import RerankerConformance
+from cloxy_core.testing.conformance.rewritten import RewrittenSourceConformance
 from cloxy_core.testing.conformance.sources import SourceConformance
 from cloxy_core.testing.conformance.surface import OperationConformance
 from cloxy_core.testing.conformance.vector_indexes import VectorIndexConformance
@@ -37,16 +40,20 @@ __all__ = [
     "Conformance",
     "CreatedConformance",
     "EmbedderConformance",
+    "EndpointConformance",
     "ExpanderConformance",
     "ExtractorConformance",
     "FetcherConformance",
     "FuserConformance",
     "GuardConformance",
+    "HostedModelConformance",
+    "LLMConformance",
     "MigrationConformance",
     "OperationConformance",
     "OriginConformance",
     "ParserConformance",
     "RerankerConformance",
+    "RewrittenSourceConformance",
     "SanitizerConformance",
     "SettingConformance",
     "SignalConformance",

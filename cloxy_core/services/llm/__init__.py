@@ -1,0 +1,1 @@
+"""Language models: which one answers, how many at a time, and the processes of those here."""

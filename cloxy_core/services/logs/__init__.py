@@ -1,0 +1,1 @@
+"""Reading what agents leave on disk, safely: files below trees, and databases of others."""
