@@ -1,9 +1,9 @@
 """Attachments: nearly all is context of the harness, three kinds hold words worth keeping."""
 
 from cloxy_hookspecs import RawLine
+from cloxy_hookspecs.logs.json_values import Record, words_of
 from cloxy_plugins.claude_code.content import user_words
-from cloxy_plugins.claude_code.decoding import Record
-from cloxy_plugins.claude_code.envelope import speaker_of, text_of
+from cloxy_plugins.claude_code.envelope import speaker_of
 from cloxy_plugins.claude_code.run import Run
 
 
@@ -17,7 +17,7 @@ def attachment_record(run: Run, record: Record, line: RawLine) -> None:
         _queued(run, record, line, attachment)
     elif kind == "goal_status":
         _goal(run, record, line, attachment)
-    elif kind == "plan_file_reference" and (plan := text_of(attachment, "planContent")):
+    elif kind == "plan_file_reference" and (plan := words_of(attachment, "planContent")):
         # The plan is attached again after every compaction.
         run.say(record, line, "note", "assistant", plan, once=True)
 
@@ -40,7 +40,7 @@ def _goal(run: Run, record: Record, line: RawLine, attachment: Record) -> None:
     The first and the last status of a goal (`sentinel`) are written next to the command that
     set or cleared it, so only those in between can be the only trace.
     """
-    condition = text_of(attachment, "condition")
+    condition = words_of(attachment, "condition")
     author = speaker_of(record)
-    if condition is not None and author is not None and attachment.get("sentinel") is not True:
+    if condition and author is not None and attachment.get("sentinel") is not True:
         run.say(record, line, "user", author, condition, once=True)

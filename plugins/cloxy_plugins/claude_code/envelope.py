@@ -1,36 +1,15 @@
 """What stands around the content of a record: session, place, speaker."""
 
 from cloxy_hookspecs import Author
-from cloxy_plugins.claude_code.decoding import Record
+from cloxy_hookspecs.logs.json_values import Record, text_of
 
-_ID_LIMIT = 200
 _HUMAN_SOURCES = (None, "typed", "queued")
-_PLACE_LIMIT = 4096
-
-
-def text_of(record: Record, key: str) -> str | None:
-    """A field that is a text with something in it, else None."""
-    value = record.get(key)
-    return value if isinstance(value, str) and value.strip() else None
-
-
-def id_of(record: Record, key: str) -> str | None:
-    """A field that can serve as an id, else None."""
-    value = record.get(key)
-    usable = isinstance(value, str) and 0 < len(value) <= _ID_LIMIT and value.isprintable()
-    return str(value) if usable else None
-
-
-def cwd_of(record: Record) -> str | None:
-    """The working directory, as recorded."""
-    cwd = text_of(record, "cwd")
-    return cwd if cwd is not None and len(cwd) <= _PLACE_LIMIT else None
 
 
 def branch_of(record: Record) -> str | None:
     """The git branch; a detached `HEAD` is none."""
     branch = text_of(record, "gitBranch")
-    return branch if branch != "HEAD" and len(branch or "") <= _PLACE_LIMIT else None
+    return branch if branch != "HEAD" else None
 
 
 def is_program(record: Record) -> bool:

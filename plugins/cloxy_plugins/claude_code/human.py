@@ -7,15 +7,18 @@ themselves stay exactly as they were typed.
 
 import re
 
-_WRAPPERS = (
-    "ide_opened_file",
-    "ide_selection",
-    "ide_diagnostics",
-    "system-reminder",
-    "user-prompt-submit-hook",
+from cloxy_hookspecs.logs.words import Wrappers
+
+_WRAPPERS = Wrappers(
+    (
+        "ide_opened_file",
+        "ide_selection",
+        "ide_diagnostics",
+        "system-reminder",
+        "user-prompt-submit-hook",
+    ),
+    unclosed=False,
 )
-_OPENING = re.compile(rf"\s*<({'|'.join(_WRAPPERS)})(?:\s[^<>]{{0,500}})?>")
-_CLOSING = re.compile(rf"</({'|'.join(_WRAPPERS)})>\s*\Z")
 _COMMAND = re.compile(r"\s*<(command-[a-z]{1,20})>")
 _INTERRUPTED = re.compile(r"\s*\[Request interrupted by user[^\]\n]{0,100}\]")
 _SHELL = re.compile(r"\s*<bash-input>")
@@ -27,12 +30,11 @@ _MACHINE = (
     "[Request interrupted",
     "Caveat: The messages below",
 )
-_TAIL = 200
 
 
 def human_words(text: str) -> str:
     """What a person wrote in a text; empty when it is the harness's alone."""
-    words = _unwrapped(text)
+    words = _WRAPPERS.taken_off(text)
     start = words.lstrip()
     if start.startswith("["):
         words, start = _after_interruption(words, start)
@@ -43,26 +45,6 @@ def human_words(text: str) -> str:
     if start.startswith("<bash-input>"):
         return _shell_words(words)
     return words if start else ""
-
-
-def _unwrapped(text: str) -> str:
-    """The text without wrappers at its beginning and end; unchanged when there is none."""
-    position = 0
-    while opening := _OPENING.match(text, position):
-        closing = f"</{opening[1]}>"
-        end = text.find(closing, opening.end())
-        if end < 0:
-            break
-        position = end + len(closing)
-    if position:
-        text = text[position:].lstrip()
-    end = len(text)
-    while closed := _CLOSING.search(text, max(0, end - _TAIL), end):
-        start = text.rfind(f"<{closed[1]}", 0, closed.start())
-        if start < 0:
-            break
-        end = start
-    return text[:end].rstrip() if end < len(text) else text
 
 
 def _after_interruption(words: str, start: str) -> tuple[str, str]:

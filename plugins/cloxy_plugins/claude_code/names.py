@@ -1,5 +1,7 @@
 """Which names below a watched folder are session logs."""
 
+from cloxy_hookspecs import Parts
+
 SUFFIX = ".jsonl"
 
 # The inner copies that these workers keep repeat their parent's conversation, and the guess of
@@ -13,26 +15,26 @@ _NO_SESSIONS = frozenset({"tool-results", "memory"})
 _DELAYED = ".~tmp~"
 
 
-def is_session_file(name: str, folder: str) -> bool:
-    """Whether a file may hold a session, by its name and its folder's.
+def is_session_file(parts: Parts) -> bool:
+    """Whether a file may hold a session, by its path below a watched folder.
 
     A name that starts with a dot is one that a copying program will rename.
     """
+    name = parts[-1]
     if not name.endswith(SUFFIX) or name.startswith((".", *_WORKERS)):
         return False
-    return not (name == _JOURNAL and folder.startswith(_WORKFLOW))
+    if name != _JOURNAL:
+        return True
+    # A watched folder may be one of a workflow itself.
+    return len(parts) > 1 and not parts[-2].startswith(_WORKFLOW)
 
 
-def may_hold_sessions(name: str, depth: int) -> bool:
-    """Whether to look into a folder.
-
-    Args:
-        name: its name.
-        depth: folders between it and the watched one, itself included.
-    """
+def may_hold_sessions(parts: Parts) -> bool:
+    """Whether to look into a folder, by its path below a watched one."""
+    name = parts[-1]
     if name == _DELAYED:
         return False
-    return depth < _SESSION_DEPTH or name not in _NO_SESSIONS
+    return len(parts) < _SESSION_DEPTH or name not in _NO_SESSIONS
 
 
 def agent_of_file(path: str) -> str | None:

@@ -4,18 +4,17 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 
 from cloxy_hookspecs import HostContext, ParseResult, RawLine, SourceItem
+from cloxy_hookspecs.logs.instants import latest_instant
+from cloxy_hookspecs.logs.json_lines import records_of
+from cloxy_hookspecs.logs.json_values import Record, id_of, words_of
+from cloxy_hookspecs.logs.titles import title_of_name
 from cloxy_plugins.claude_code import titles
 from cloxy_plugins.claude_code.attachments import attachment_record
 from cloxy_plugins.claude_code.content import plain_words, user_words
-from cloxy_plugins.claude_code.decoding import Record, decode_line, recover
-from cloxy_plugins.claude_code.envelope import id_of, speaker_of, text_of
+from cloxy_plugins.claude_code.decoding import recover
+from cloxy_plugins.claude_code.envelope import speaker_of
 from cloxy_plugins.claude_code.run import Run
 from cloxy_plugins.claude_code.state import load_state
-from cloxy_plugins.claude_code.titles import title_of_record
-
-_DAY = 86_400_000
-_NANOSECONDS = 1_000_000
-_KIND_LIMIT = 60
 
 _NOISE = frozenset(
     {
@@ -66,29 +65,11 @@ class ClaudeCodeParser:
         self, item: SourceItem, lines: Iterable[RawLine], state: Mapping[str, object]
     ) -> ParseResult:
         """Parse a run of lines; see `Parser.parse`."""
-        latest = max(self._now_ms(), item.mtime_ns // _NANOSECONDS) + _DAY
+        latest = latest_instant(self._now_ms(), item.mtime_ns)
         run = Run(item.uri, load_state(state), self._own_folder, latest)
-        for line in lines:
-            data = line.data
-            record = decode_line(data) if data else None
-            if record is not None:
-                _take(run, record, line)
-            elif data or line.dropped:
-                _take_damaged(run, line)
+        for record, line in records_of(lines, recover, run.bad):
+            _take(run, record, line)
         return run.result()
-
-
-def _take_damaged(run: Run, line: RawLine) -> None:
-    if line.dropped:
-        run.bad(line, f"a line of {line.dropped} bytes is too long")
-        return
-    if line.data.isspace():
-        return
-    found = recover(line.data)
-    for record in found.records:
-        _take(run, record, line)
-    if found.damage:
-        run.bad(line, found.damage)
 
 
 def _take(run: Run, record: Record, line: RawLine) -> None:
@@ -100,10 +81,11 @@ def _take(run: Run, record: Record, line: RawLine) -> None:
     if kind not in _NOISE:
         handler = _HANDLERS.get(kind)
         if handler is None:
-            _take_unknown(run, record, kind[:_KIND_LIMIT])
+            _take_unknown(run, record, kind)
             return
         handler(run, record, line)
-    run.understood(record.get("uuid"))
+    run.understood()
+    run.pass_by(record.get("uuid"))
 
 
 def _take_unknown(run: Run, record: Record, kind: str) -> None:
@@ -148,27 +130,27 @@ def _assistant(run: Run, record: Record, line: RawLine) -> None:
 def _system(run: Run, record: Record, line: RawLine) -> None:
     if record.get("subtype") != "away_summary":
         return
-    text = text_of(record, "content") or text_of(record, "summary")
-    if text is not None:
+    text = words_of(record, "content") or words_of(record, "summary")
+    if text:
         run.say(record, line, "summary", "summary", text)
 
 
 def _title(run: Run, record: Record, _line: RawLine) -> None:
     field, rank = _TITLES[str(record["type"])]
-    text = text_of(record, field)
-    if text is not None:
-        run.sessions.title(run.sessions.key_of(record)[0], title_of_record(text), rank)
+    text = words_of(record, field)
+    if text:
+        run.sessions.title(run.sessions.key_of(record)[0], title_of_name(text), rank)
 
 
 def _summary(run: Run, record: Record, _line: RawLine) -> None:
-    text, leaf = text_of(record, "summary"), id_of(record, "leafUuid")
-    if text is not None and leaf is not None:
-        run.summary(leaf, title_of_record(text))
+    text, leaf = words_of(record, "summary"), id_of(record, "leafUuid")
+    if text and leaf is not None:
+        run.summary(leaf, title_of_name(text))
 
 
 def _pull_request(run: Run, record: Record, line: RawLine) -> None:
-    address = text_of(record, "prUrl")
-    if address is None:
+    address = words_of(record, "prUrl")
+    if not address:
         return
     name = f"{record.get('prRepository') or ''}#{record.get('prNumber') or ''}".strip("#")
     text = f"Pull request {name}: {address}" if name else f"Pull request {address}"

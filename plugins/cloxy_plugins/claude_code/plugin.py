@@ -1,4 +1,4 @@
-"""What the plugin brings: the source, the parser and the origin of transcripts."""
+"""What the plugin brings: the source and the parser."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,6 @@ from cloxy_hookspecs import (
     Check,
     CheckProvider,
     HostContext,
-    OriginPolicy,
     ParserProvider,
     SourceProvider,
     hookimpl,
@@ -25,6 +24,8 @@ def cloxy_sources() -> Iterable[SourceProvider]:
         parser="claude-code-jsonl",
         chunker="messages",
         origin="transcript",
+        title="Claude Code",
+        resume=("claude", "--resume", "{session}"),
         create=create_source,
     )
 
@@ -38,14 +39,6 @@ def cloxy_parsers() -> Iterable[ParserProvider]:
         name="claude-code-jsonl",
         summary="Session logs of Claude Code, one JSON object a line",
         create=create_parser,
-    )
-
-
-@hookimpl
-def cloxy_origins() -> Iterable[OriginPolicy]:
-    """What was said stays as it was said, however often it was said."""
-    yield OriginPolicy(
-        name="transcript", kind="episodic", tier="working", immutable=True, deduplicates=False
     )
 
 

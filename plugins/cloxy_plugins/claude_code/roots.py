@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from cloxy_hookspecs.logs.folders import absolute
 from cloxy_plugins.claude_code.settings import parse_folders
 
 _PROJECTS = "projects"
@@ -19,10 +20,7 @@ def folders_to_watch(chosen: object, environment: Mapping[str, str]) -> Sequence
         environment: environment variables; `CLAUDE_CONFIG_DIR` holds one configuration folder
             or several, separated by commas, and replaces the usual ones.
     """
-    folders = tuple(_chosen_folders(chosen)) or _automatic_folders(environment)
-    # Not resolved: a root that is a link stays what the user called it.
-    absolute = (Path(os.path.abspath(folder)) for folder in folders)  # noqa: PTH100  # see above
-    return tuple(dict.fromkeys(absolute))
+    return absolute(tuple(_chosen_folders(chosen)) or _automatic_folders(environment))
 
 
 def _chosen_folders(chosen: object) -> Iterable[Path]:

@@ -1,19 +1,19 @@
 """One run of the parser over lines of one file."""
 
-from cloxy_hookspecs import Author, BadLine, Message, ParseResult, RawLine, Role
-from cloxy_plugins.claude_code.decoding import Record
-from cloxy_plugins.claude_code.envelope import id_of
-from cloxy_plugins.claude_code.instants import instant
+from cloxy_hookspecs import Author, Message, ParseResult, RawLine, Role
+from cloxy_hookspecs.logs.instants import instant
+from cloxy_hookspecs.logs.json_values import Record, id_of
+from cloxy_hookspecs.logs.notes import Notes
+from cloxy_hookspecs.logs.titles import FIRST_WORDS, SUMMARY, title_of_words
+from cloxy_hookspecs.logs.turns import made_uid
 from cloxy_plugins.claude_code.sessions import Sessions
-from cloxy_plugins.claude_code.state import FileState, fingerprint
-from cloxy_plugins.claude_code.titles import FIRST_WORDS, SUMMARY, title_of_words
+from cloxy_plugins.claude_code.state import FileState
 
 _PENDING_SUMMARIES = 64
-_UNKNOWN_KINDS = 100
 _UUID_LIMIT = 64
 
 
-class Run:
+class Run(Notes):
     """Collects what the records of one run say.
 
     Attributes:
@@ -29,36 +29,20 @@ class Run:
             own_folder: Cloxy's data directory, whose sessions are not taken.
             latest: last plausible time of a message.
         """
+        super().__init__()
         self.sessions = Sessions(uri, state, own_folder)
         self._state = state
         self._latest = latest
-        self._records = 0
         self._messages: list[Message] = []
-        self._bad: list[BadLine] = []
-        self._unknown: dict[str, int] = {}
         self._uids: set[tuple[str, str]] = set()
         self._summaries: dict[str, str] = {}
-
-    def bad(self, line: RawLine, reason: str) -> None:
-        """Note a damaged line."""
-        self._bad.append(BadLine(line.start, line.end, reason))
-
-    def unknown(self, kind: str) -> None:
-        """Count a record of an unknown type."""
-        if kind in self._unknown or len(self._unknown) < _UNKNOWN_KINDS:
-            self._unknown[kind] = self._unknown.get(kind, 0) + 1
 
     def strange(self) -> None:
         """Note that something that may be conversation was not understood."""
         self._state.silent = False
 
-    def understood(self, uuid: object) -> None:
-        """Count a record that was understood, whether it said something or not.
-
-        Args:
-            uuid: its id; a summary that waited for it becomes the session's title.
-        """
-        self._records += 1
+    def pass_by(self, uuid: object) -> None:
+        """Note the id of a record; a summary that waited for it becomes the session's title."""
         if isinstance(uuid, str) and len(uuid) <= _UUID_LIMIT:
             self._state.meet(uuid)
             if self._summaries and (text := self._summaries.pop(uuid, None)):
@@ -100,7 +84,7 @@ class Run:
         place = self.sessions.place_of(record)
         key = place.key
         new = self._state.say(key, text) if once or role == "user" else True
-        uid = id_of(record, "uuid") or _made_id(key, role, record, text)
+        uid = id_of(record, "uuid") or made_uid(key, role, str(record.get("timestamp")), text)
         if place.own or (once and not new):
             return
         if role == "user" and not self._state.mark(key).rank:
@@ -117,19 +101,14 @@ class Run:
 
     def result(self) -> ParseResult:
         """All that was found."""
-        if self._bad and not self._records:
+        if self.bad_lines and not self.records:
             self._state.silent = False
         return ParseResult(
             messages=self._messages,
             sessions=self.sessions.facts(),
-            bad_lines=self._bad,
-            records=self._records,
-            unknown=self._unknown,
+            bad_lines=self.bad_lines,
+            records=self.records,
+            unknown=self.unknown_kinds,
             state=self._state.dump(),
             silent=self._state.silent,
         )
-
-
-def _made_id(key: str, role: Role, record: Record, text: str) -> str:
-    """An id for a record without one, the same in every copy of it."""
-    return "made-" + fingerprint(key, role, str(record.get("timestamp")), text)

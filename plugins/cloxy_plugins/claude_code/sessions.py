@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from cloxy_hookspecs import SessionFacts
-from cloxy_plugins.claude_code.decoding import Record
-from cloxy_plugins.claude_code.envelope import branch_of, cwd_of, id_of, is_program
+from cloxy_hookspecs.logs.json_values import Record, id_of, text_of
+from cloxy_plugins.claude_code.envelope import branch_of, is_program
 from cloxy_plugins.claude_code.names import SUFFIX, agent_of_file
 from cloxy_plugins.claude_code.state import FileState
 
@@ -98,15 +98,18 @@ class Sessions:
     def _learn(self, record: Record) -> Place:
         key, parent = self.key_of(record)
         mark = self._state.mark(key)
-        cwd, branch = cwd_of(record), branch_of(record)
+        cwd, branch = text_of(record, "cwd"), branch_of(record)
         if cwd is not None:
             mark.own = mark.own or self._is_own(cwd)
         copied = record.get("forkedFrom")
         origin = id_of(copied, "sessionId") if isinstance(copied, dict) else None
-        old = self._facts.get(key) or SessionFacts(key, parent=parent)
+        old = self._facts.get(key) or SessionFacts(
+            key, parent=parent, relation="subagent" if parent else None
+        )
         new = replace(
             old,
             parent=old.parent or origin,
+            relation=old.relation or ("fork" if origin else None),
             cwd=old.cwd if mark.placed else cwd,
             branch=branch or old.branch,
             program=old.program or is_program(record),

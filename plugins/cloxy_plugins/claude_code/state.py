@@ -7,19 +7,14 @@ cannot be turned back into it.
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
+
+from cloxy_hookspecs.logs.turns import fingerprint
 
 _SESSIONS = 16
 _SAID = 64
 _RECENT = 32
-_BYTES = 12
+_DIGEST_DIGITS = 24
 _DIGITS = frozenset("0123456789abcdef")
-
-
-def fingerprint(*parts: str) -> str:
-    """A short digest of texts, to see that they came before."""
-    text = "\0".join(parts)
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_BYTES).hexdigest()
 
 
 @dataclass(slots=True)
@@ -108,4 +103,4 @@ def _texts(value: object) -> list[str]:
 
 
 def _is_digest(text: str) -> bool:
-    return len(text) == 2 * _BYTES and _DIGITS.issuperset(text)
+    return len(text) == _DIGEST_DIGITS and _DIGITS.issuperset(text)

@@ -44,6 +44,7 @@ def create_ingest_status(
         return IngestStatusOutput(
             running=status.running,
             dirs=list(status.dirs),
+            dirs_missing=list(status.missing),
             interval=status.interval,
             scans=status.scans,
             scanning=status.scanning,

@@ -190,6 +190,7 @@ class IngestStatusOutput(BaseModel):
 
     running: bool
     dirs: list[str]
+    dirs_missing: list[str]
     interval: float
     scans: int
     scanning: bool

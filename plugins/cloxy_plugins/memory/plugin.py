@@ -22,9 +22,13 @@ from cloxy_hookspecs import (
 
 @hookimpl
 def cloxy_origins() -> Iterable[OriginPolicy]:
-    """Texts that somebody asked to be remembered."""
+    """Texts that somebody asked to be remembered, and what was said in sessions of any agent."""
     yield OriginPolicy(
         name="note", kind="episodic", tier="working", immutable=False, deduplicates=True
+    )
+    # What was said stays as it was said, however often it was said.
+    yield OriginPolicy(
+        name="transcript", kind="episodic", tier="working", immutable=True, deduplicates=False
     )
 
 
@@ -41,6 +45,7 @@ def cloxy_operations() -> Iterable[OperationProvider[Any, Any]]:
         recalling,
         reembedding,
         ruling,
+        sources,
     )
 
     yield OperationProvider(
@@ -165,3 +170,4 @@ def cloxy_operations() -> Iterable[OperationProvider[Any, Any]]:
     )
     yield from reembedding.operations()
     yield from ruling.operations()
+    yield from sources.operations()

@@ -25,6 +25,7 @@ from cloxy_plugins.memory.models import (
 
 SHORT_KEY = 8
 """Characters of a session's key that stand in for a title, as in headers."""
+OWN = "(left out: what Cloxy's own model answered is not told to a model again)"
 
 NOTHING = "No relevant memories were found."
 
@@ -104,7 +105,12 @@ def memory(output: MemoryOutput) -> str:
     """One memory as it stands."""
     head = _head(output.ts_start, output.project, output.title, output.session_id)
     where = _where(output.source, output.session_id, output.roles, output.authors)
-    return f"{head} (id {output.id}) {where}\n{_quoted(output.content)}"
+    return f"{head} (id {output.id}) {where}\n{_told(output)}"
+
+
+def _told(output: MemoryOutput) -> str:
+    """What a model may read of a memory: not what our own model answered."""
+    return OWN if "own" in output.authors else _quoted(output.content)
 
 
 def session(output: SessionOutput) -> str:
@@ -116,8 +122,7 @@ def session(output: SessionOutput) -> str:
     head += f"\nfrom {_local(output.started_at)} to {_local(output.ended_at)}"
     parts = [head]
     parts += [
-        f"[{_local(item.ts_start)}] (id {item.id})\n{_quoted(item.content)}"
-        for item in output.memories
+        f"[{_local(item.ts_start)}] (id {item.id})\n{_told(item)}" for item in output.memories
     ]
     if output.next is not None:
         parts.append(f"(It goes on: read it from {output.next}.)")

@@ -9,6 +9,8 @@ from selectolax.lexbor import LexborNode
 
 from cloxy_plugins.web.trees import Amount, amounts, attributes, outermost, remove, walk
 
+_LARGE: Final = frozenset({"5", "6", "7"})
+"""Sizes of titles of the time before style sheets."""
 _CONTENT: Final = "p,pre,blockquote,h1,h2,h3,h4,h5,h6,li,dd,th,article"
 _LEAVES: Final = frozenset({"div", "td", "span", "small", "font", "em", "i"})
 _FLOWING: Final = frozenset({"p", "li", "dd", "dt", "pre", "code", "th", "h1", "h2", "h3", "h4"})
@@ -144,13 +146,14 @@ def _ends(children: list[LexborNode], sizes: dict[int, Amount], title: str) -> l
         text = " ".join(node.text(separator=" ").split())
         return sizes[node.mem_id].characters < _SHORT and not (text and text in title)
 
-    found: list[LexborNode] = []
-    for row in (children, children[::-1]):
-        for node in row:
-            if not is_around(node):
-                break
-            found.append(node)
-    return found
+    before = list(itertools.takewhile(is_around, children))
+    if before and _is_large(before[-1]):
+        before.pop()  # the title of what follows
+    return [*before, *itertools.takewhile(is_around, reversed(children))]
+
+
+def _is_large(node: LexborNode) -> bool:
+    return node.tag == "font" and attributes(node).get("size") in _LARGE
 
 
 def _shape(node: LexborNode) -> tuple[tuple[str, str], ...]:

@@ -27,11 +27,12 @@ _NUMBERS: Final = (
     ".lineno,.linenos,.linenodiv,.line-numbers,.line-numbers-rows,td.gutter,.blob-num,"
     "[data-line-number],button,.copy"
 )
+_LINES_OF_CODE: Final = "div.fragment"
 _ANCHORS: Final = "a.headerlink,a.anchor,a.hash-link,a.anchor-link,a.heading-anchor"
 _LAYOUT: Final = "table,pre,h1,h2,h3,h4,h5,h6,article,section,form,ul,ol,blockquote"
 _SEVERAL: Final = "td > p + p, td > div + div, td > p + div, td > div + p"
 _TAG: Final = re.compile(
-    r"<(/?)(table|thead|tbody|tfoot|tr|td|th|colgroup|col|caption|dl|dt|dd|center|address)\b"
+    r"<(/?)(table|thead|tbody|tfoot|tr|td|th|colgroup|col|caption|dl|dt|dd|center|address|form)\b"
     r"((?:\"[^\"]*\"|[^\">])*)>"
 )
 _LINES: Final = re.compile(r"\n{3,}")
@@ -55,6 +56,8 @@ def rendered(region: LexborNode, style: Style, url: str) -> str:
     remove(outermost(region.css(_ANCHORS)))
     for node in region.css("[data-hidden-tab]"):
         _label_tab(node)
+    for node in region.css(_LINES_OF_CODE):
+        _gather_lines(node)
     for node in region.css("pre"):
         _settle_code(node)
     _settle_links(region, style, url)
@@ -78,6 +81,14 @@ def _label_tab(node: LexborNode) -> None:
     name = given["data-hidden-tab"] or given.get("aria-label") or given.get("title") or ""
     label = f"Hidden tab: {name}" if name else "Hidden tab"
     node.inner_html = f"<p><em>{html.escape(label)}</em></p>{node.inner_html or ''}"
+
+
+def _gather_lines(box: LexborNode) -> None:
+    """Make code of a box that has an element for each line of it."""
+    lines = [line.text(separator="") for line in box.css("div.line")]
+    if box.css_first("pre,table") is None and lines:
+        code = html.escape("\n".join(line.rstrip("\n") for line in lines), quote=False)
+        box.inner_html = f"<pre>{code}</pre>"
 
 
 def _settle_code(pre: LexborNode) -> None:
@@ -157,7 +168,7 @@ def _without_layout(text: str) -> str:
 
     def instead(match: re.Match[str]) -> str:
         closes, tag, rest = bool(match[1]), match[2], match[3]
-        if tag in {"dl", "center", "address"}:
+        if tag in {"dl", "center", "address", "form"}:
             return "</div>" if closes else "<div>"
         if tag == "dt":
             return "</strong></p>" if closes else "<p><strong>"

@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from functools import lru_cache
@@ -32,6 +33,10 @@ SLACK = 65_536
 """Bytes that a body may have packed beyond those that it may have unpacked."""
 BREATH = 64
 """Pieces of a body after which others have their turn: a hostile one may be in single bytes."""
+IDLE = 2.0
+"""Seconds that others have for each that such pieces took, of however many bodies."""
+MOST_IDLE = 0.05
+"""Seconds of one such pause."""
 
 
 class HttpFetcher:
@@ -50,6 +55,7 @@ class HttpFetcher:
         self._network = network
         self._seconds = seconds
         self._context = lru_cache(maxsize=1)(context)
+        self._pause = asyncio.Lock()
 
     async def fetch(self, request: HopRequest) -> HopResponse:
         """One request and its answer, within the seconds and bytes that it names.
@@ -60,7 +66,7 @@ class HttpFetcher:
         """
         try:
             async with asyncio.timeout(request.seconds), self._answer(request) as answer:
-                return await _read(answer, request.max_bytes)
+                return await _read(answer, request.max_bytes, Breath(self._pause))
         except (TimeoutError, httpcore2.TimeoutException) as error:
             raise FetchTimeoutError(
                 "the server of the page took too long",
@@ -103,7 +109,31 @@ class HttpFetcher:
         return [("host", place), *{**OURS, **request.headers}.items(), ("connection", "close")]
 
 
-async def _read(answer: httpcore2.Response, limit: int) -> HopResponse:
+class Breath:
+    """Leaves time to others where a body comes in more pieces than any honest one."""
+
+    def __init__(self, pause: asyncio.Lock) -> None:
+        """Count the pieces of one body.
+
+        Args:
+            pause: of all bodies: only one of them goes on while the others pause.
+        """
+        self._pause = pause
+        self._pieces = 0
+        self._since = time.thread_time()
+
+    async def take(self) -> None:
+        """Count a piece, and pause where it is time to."""
+        self._pieces += 1
+        if self._pieces % BREATH:
+            return
+        used = time.thread_time() - self._since
+        async with self._pause:
+            await asyncio.sleep(min(used * IDLE, MOST_IDLE))
+        self._since = time.thread_time()
+
+
+async def _read(answer: httpcore2.Response, limit: int, breath: Breath) -> HopResponse:
     headers = {_text(name).lower(): _text(value) for name, value in reversed(answer.headers)}
     status = answer.status
     if status in FOLLOWED and headers.get("location"):
@@ -111,16 +141,16 @@ async def _read(answer: httpcore2.Response, limit: int) -> HopResponse:
         return HopResponse(status, headers, b"")
     unpacking = Unpacking([_text(v) for name, v in answer.headers if name.lower() == ENCODING])
     body = bytearray()
-    taken = pieces = 0
+    taken = 0
     async for packed in answer.aiter_stream():
         taken += len(packed)
-        for piece in unpacking.feed(packed):
+        await breath.take()
+        for number, piece in enumerate(unpacking.feed(packed)):
             body += piece[: limit + 1 - len(body)]
             if len(body) > limit:
                 return HopResponse(status, headers, bytes(body[:limit]), truncated=True)
-            pieces += 1
-            if pieces % BREATH == 0:
-                await asyncio.sleep(0)
+            if number:
+                await breath.take()
         if taken > limit + SLACK:
             raise FetchError("the page is larger packed than unpacked, and has no end")
     unpacking.finish()

@@ -13,6 +13,7 @@ from cloxy_hookspecs import (
     ReadRequest,
 )
 from cloxy_plugins.web.operations_documents import Documents
+from cloxy_plugins.web.operations_failures import about
 from cloxy_plugins.web.operations_instants import iso
 from cloxy_plugins.web.operations_models import FetchInput, FetchOutput, PageInput, ReadOutput
 from cloxy_plugins.web.operations_notes import page_notes
@@ -27,12 +28,13 @@ def create_fetch(context: HostContext) -> Callable[[FetchInput], Awaitable[Fetch
     documents = Documents(context.store, context.service(MemoryWriter))
 
     async def fetch(given: FetchInput) -> FetchOutput:
-        request = page_request(given, given.headers or {})
-        if given.remember and request.mode == "raw":
-            raise InputError(
-                "a raw page is not remembered", hint="use mode clean, markdown or extract"
-            )
-        page = await reader.read(request)
+        with about(given.url):
+            request = page_request(given, given.headers or {})
+            if given.remember and request.mode == "raw":
+                raise InputError(
+                    "a raw page is not remembered", hint="use mode clean, markdown or extract"
+                )
+            page = await reader.read(request)
         output = _output(given, page)
         if given.remember:
             kept, notes = await documents.keep(page, given.selector, given.project)
@@ -48,7 +50,8 @@ def create_read(context: HostContext) -> Callable[[PageInput], Awaitable[ReadOut
     reader = context.service(PageReader)
 
     async def read(given: PageInput) -> ReadOutput:
-        page = await reader.read(page_request(given, {}))
+        with about(given.url):
+            page = await reader.read(page_request(given, {}))
         return ReadOutput(
             url=page.url,
             final_url=page.final_url,

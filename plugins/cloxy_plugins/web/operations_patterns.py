@@ -22,7 +22,8 @@ SECONDS: Final = 2.0
 WINDOW: Final = 20_000
 """Bytes of a long line that are searched at a time; the clock is looked at after each."""
 OVERLAP: Final = 2_000
-"""Bytes of a window that the next one sees again: longer matches may be missed there."""
+"""Bytes of a window that the next one sees again; longer matches are looked for in a second pass,
+over the whole line, for which the engine cannot be stopped."""
 _HINT: Final = (
     "write it in the syntax of RE2: no look-around and no back-references; or leave out `regex`"
 )
@@ -35,10 +36,12 @@ class Found:
     Attributes:
         lines: numbers of lines, from 0, growing.
         complete: whether there was time for all lines.
+        whole: whether matches of any length were looked for, in all lines that were searched.
     """
 
     lines: Sequence[int]
     complete: bool = True
+    whole: bool = True
 
 
 def find_text(lines: Sequence[str], text: str) -> Found:
@@ -64,16 +67,38 @@ def find_pattern(
     compiled = _compiled(pattern)
     until = clock() + SECONDS
     found: list[int] = []
+    is_whole = True
     for number, line in enumerate(lines):
         data = line.encode("utf-8", "replace")
-        for start in range(0, max(len(data) - OVERLAP, 1), WINDOW - OVERLAP):
-            # The engine sees what stands around a window: anchors and borders stay what they are.
-            if compiled.search(data, start, min(start + WINDOW, len(data))) is not None:
-                found.append(number)
-                break
-            if clock() > until:
-                return Found(found, complete=False)
-    return Found(found)
+        began = clock()
+        matches = _in_windows(compiled, data, until, clock)
+        if matches is None:
+            return Found(found, complete=False, whole=is_whole)
+        if not matches and len(data) > WINDOW:
+            # The second pass takes about as long as the first.
+            now = clock()
+            is_time = now + (now - began) <= until
+            is_whole = is_whole and is_time
+            matches = is_time and compiled.search(data) is not None
+        if matches:
+            found.append(number)
+    return Found(found, whole=is_whole)
+
+
+def _in_windows(
+    compiled: Any,  # noqa: ANN401 - the engine has no types
+    data: bytes,
+    until: float,
+    clock: Callable[[], float],
+) -> bool | None:
+    """Whether a line matches within a window of it; None when there was no time to tell."""
+    for start in range(0, max(len(data) - OVERLAP, 1), WINDOW - OVERLAP):
+        # The engine sees what stands around a window: anchors and borders stay what they are.
+        if compiled.search(data, start, min(start + WINDOW, len(data))) is not None:
+            return True
+        if clock() > until:
+            return None
+    return False
 
 
 def _folded(text: str) -> str:

@@ -14,6 +14,7 @@ from cloxy_hookspecs import (
     ReadRequest,
     Similarity,
 )
+from cloxy_plugins.web.operations_failures import about
 from cloxy_plugins.web.operations_figures import compare, figures
 from cloxy_plugins.web.operations_instants import iso
 from cloxy_plugins.web.operations_models import (
@@ -82,7 +83,8 @@ async def _pages(reader: PageReader, given: VerifyInput) -> Sequence[_Page]:
         CloxyError: the only page cannot be read.
     """
     if given.url is not None:
-        return [_Page(given.url, await reader.read(ReadRequest(given.url)))]
+        with about(given.url):
+            return [_Page(given.url, await reader.read(ReadRequest(given.url)))]
     urls = dict.fromkeys(given.urls or ())
     return await asyncio.gather(*(_page(reader, url) for url in urls))
 

@@ -70,7 +70,7 @@ def cloxy_fetchers() -> Iterable[FetcherProvider]:
     """Yield the fetcher for http and https."""
 
     def create(context: HostContext) -> Any:  # noqa: ANN401 - a Fetcher
-        from cloxy_plugins.web.fetcher import create_fetcher
+        from cloxy_plugins.web.fetcher_later import create_fetcher
 
         return create_fetcher(context)
 

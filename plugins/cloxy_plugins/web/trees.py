@@ -1,5 +1,6 @@
 """Walking a parsed page without recursion: how deep it goes is decided by who wrote it."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +11,9 @@ _UNSEEN: Final = frozenset(
     {"script", "style", "template", "noscript", "head", "title", "svg", "math", "option"}
 )
 
+_DOCTYPE: Final = re.compile("<!doctype", re.IGNORECASE)
+_DECLARED: Final = re.compile(r".{9}\s[^<>\[\]]{0,500}(\[[^\]]{0,20000}\])\s{0,20}>", re.DOTALL)
+
 
 @dataclass(slots=True)
 class Amount:
@@ -18,10 +22,12 @@ class Amount:
     Attributes:
         characters: without spaces at the ends of its pieces.
         linked: of these, in links.
+        elements: below it.
     """
 
     characters: int = 0
     linked: int = 0
+    elements: int = 0
 
     @property
     def link_share(self) -> float:
@@ -30,7 +36,11 @@ class Amount:
 
 
 def parsed(html: str) -> LexborHTMLParser:
-    """The tree of a page."""
+    """The tree of a page; what its document type declares is no part of it."""
+    first = _DOCTYPE.search(html)
+    declared = _DECLARED.match(html, first.start()) if first else None
+    if declared is not None:
+        html = html[: declared.start(1)] + html[declared.end(1) :]
     return LexborHTMLParser(html)
 
 
@@ -96,6 +106,7 @@ def amounts(root: LexborNode) -> dict[int, Amount]:
         elif node.is_element_node and node.tag not in _UNSEEN:
             found[node.mem_id] = Amount()
             child = node.first_child
+            found[path[-1].mem_id].elements += child is None
             if child is not None:
                 path.append(node)
                 linked += node.tag == "a"
@@ -109,6 +120,7 @@ def amounts(root: LexborNode) -> dict[int, Amount]:
             above, below = found[path[-1].mem_id], found[done.mem_id]
             above.characters += below.characters
             above.linked += below.linked
+            above.elements += below.elements + 1
             node = done
         node = node.next
     return found

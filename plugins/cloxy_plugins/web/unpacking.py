@@ -1,25 +1,18 @@
 """Bodies unpacked piece by piece, so that little that comes never becomes much at once."""
 
-import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
-import brotli  # type: ignore[import-untyped]
-
 from cloxy_hookspecs import FetchError
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from cloxy_plugins.web import unpacking_brotli, unpacking_zstandard
+from cloxy_plugins.web.unpacking_brotli import Brotli
+from cloxy_plugins.web.unpacking_zstandard import Zstandard
 
 PIECE: Final = 65_536
 MOST_WAYS: Final = 5
 IDENTITY: Final = frozenset({"", "identity"})
 _GZIP: Final = b"\x1f\x8b"
-_WINDOW: Final = 23
-"""Eight megabytes, as the standard of this way to pack has it (RFC 9659)."""
 
 
 class Unpacker(Protocol):
@@ -87,55 +80,14 @@ class _Deflate:
         yield from self._inner.feed(data)
 
 
-class _Brotli:
-    def __init__(self) -> None:
-        self._inner = brotli.Decompressor()
-
-    @property
-    def is_complete(self) -> bool:
-        return bool(self._inner.is_finished())
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        piece: bytes = self._inner.process(data, output_buffer_limit=PIECE)
-        while piece:
-            yield piece
-            piece = self._inner.process(b"", output_buffer_limit=PIECE)
-
-
-class _Zstandard:
-    def __init__(self) -> None:
-        self._inner = self._fresh()
-
-    @property
-    def is_complete(self) -> bool:
-        return self._inner.eof
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        while True:
-            if self._inner.eof:
-                if not data:
-                    return
-                self._inner = self._fresh()
-            piece = self._inner.decompress(data, PIECE)
-            if piece:
-                yield piece
-            data = self._inner.unused_data if self._inner.eof else b""
-            if not data and (self._inner.eof or self._inner.needs_input):
-                return
-
-    @staticmethod
-    def _fresh() -> "zstd.ZstdDecompressor":
-        return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: _WINDOW})
-
-
 WAYS: Final[Mapping[str, Callable[[], Unpacker]]] = {
     "gzip": lambda: _Zlib(zlib.MAX_WBITS | 16),
     "x-gzip": lambda: _Zlib(zlib.MAX_WBITS | 16),
     "deflate": _Deflate,
-    "br": _Brotli,
-    "zstd": _Zstandard,
+    "br": Brotli,
+    "zstd": Zstandard,
 }
-_ERRORS: Final = (zlib.error, brotli.error, zstd.ZstdError, EOFError)
+_ERRORS: Final = (zlib.error, *unpacking_brotli.ERRORS, *unpacking_zstandard.ERRORS)
 
 
 class Unpacking:

@@ -1,0 +1,1 @@
+"""Conversations of Antigravity: of the command line `agy`, and of the editor."""

@@ -1,0 +1,1 @@
+"""Tasks of Cline, Roo Code and Kilo Code: where they lie, how they are read, what was said."""

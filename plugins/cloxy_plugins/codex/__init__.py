@@ -1,0 +1,1 @@
+"""Sessions of Codex: where they lie, how they are read, what was said in them."""

@@ -1,0 +1,1 @@
+"""Sessions of the GitHub Copilot CLI, its sub-agents among them."""

@@ -1,0 +1,1 @@
+"""Sessions of Crush: where its databases lie, and what was said in them."""

@@ -1,0 +1,1 @@
+"""Sessions of Cursor: the editor's database, transcripts of its agents, chats of its CLI."""

@@ -1,0 +1,1 @@
+"""Sessions of Factory's Droid: where they lie, and what was said in them."""

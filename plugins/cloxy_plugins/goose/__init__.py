@@ -1,0 +1,1 @@
+"""Sessions of Goose: where they lie, and what was said in them."""

@@ -1,0 +1,1 @@
+"""Language models behind any address that speaks the OpenAI API."""

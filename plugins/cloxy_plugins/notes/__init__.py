@@ -1,0 +1,1 @@
+"""Notes in Markdown: folders that the user names, read section by section."""

@@ -1,0 +1,1 @@
+"""Sessions of OpenCode, from its database and from the files that were before it."""

@@ -1,0 +1,1 @@
+"""Looking into the stored sessions: a list of them, and one as it was said."""

@@ -1,0 +1,1 @@
+"""Windsurf: transcripts that it writes in the clear, and how many conversations it encrypts."""
