@@ -3,8 +3,10 @@
 import json
 from dataclasses import dataclass, field
 
+from cloxy_core.services.logs.lines import LineLogs
 from cloxy_hookspecs import RawLine, SourceItem
 from cloxy_plugins.claude_code.parser import ClaudeCodeParser
+from cloxy_plugins.claude_code.source import trees_of
 
 NOW = 1_790_000_000_000
 OWN = "/home/ann/.cloxy"
@@ -64,3 +66,8 @@ def write(path, *records):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(dumped(*records))
     return path
+
+
+def source_of(roots):
+    """The source over folders."""
+    return LineLogs(trees_of(roots))

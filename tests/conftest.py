@@ -1,6 +1,7 @@
 """Every test runs without a network and with a home directory and settings of its own."""
 
 import os
+import signal
 from pathlib import Path
 
 import network_guard
@@ -13,6 +14,9 @@ FOREIGN_PREFIXES = ("CLOXY_", "HF_", "XDG_")
 
 def pytest_configure(config):
     network_guard.install()
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # As in a job in the background: programs that the tests start would inherit that.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     paths = [str(GUARD), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 

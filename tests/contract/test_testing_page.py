@@ -36,3 +36,20 @@ def test_every_seat_is_in_the_table_with_its_classes(seat):
 
 def _fills(cls, seat):
     return getattr(cls, "seat", None) is seat
+
+
+def test_example_of_a_source_passes(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "plugins" / "write-a-source.md").read_text("utf-8")
+    parts = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    for name, text in zip(
+        ("chatter_sessions", "cloxy_chatter", "test_chatter"), parts, strict=True
+    ):
+        (tmp_path / f"{name}.py").write_text(text)
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert int(re.search(r"(\d+) passed", run.stdout).group(1)) >= 10

@@ -1,10 +1,13 @@
 """What the doctor says of the key, and of where the server would listen."""
 
+import os
+
 import pytest
 from process.cli_runner import run_cloxy
 
 from cloxy_core.core_settings import load_settings
 from cloxy_core.services.doctor.access import examine_access
+from cloxy_core.services.doctor.logs import examine_roots
 
 GOOD = "Vq3-one-Key-of-32-Characters-5512"
 
@@ -58,3 +61,32 @@ def test_the_command_says_it(patient):
     assert b"every account of this machine" in shown.stdout
     run_cloxy("key", "create", **patient.environment)
     assert b"every account" not in run_cloxy("doctor", **patient.environment).stdout
+
+
+def test_what_is_watched_is_told_and_what_cannot_be_read_of_it(tmp_path):
+    folder, file, closed = (tmp_path / name for name in ("folder", "one.md", "closed"))
+    folder.mkdir()
+    closed.mkdir()
+    file.write_text("x")
+    closed.chmod(0)
+    try:
+        if os.access(closed, os.R_OK):
+            pytest.skip("this user may read everything")
+        found = examine_roots([folder, file, closed, tmp_path / "gone"])
+    finally:
+        closed.chmod(0o700)
+    assert [problem.details for problem in found.problems] == [(str(closed),)]
+
+
+def test_a_file_that_is_watched_alone_is_no_folder_that_cannot_be_entered(tmp_path):
+    file = tmp_path / "one.md"
+    file.write_text("x")
+    file.chmod(0o400)
+    found = examine_roots([file, tmp_path / "gone"])
+    assert found.problems == ()
+    assert found.summary == f"{file}; 1 not there"
+
+
+def test_the_sources_of_this_machine_are_examined(patient):
+    watched = next(each for each in patient.examine().examined if each.part == "watched folders")
+    assert "none" not in watched.summary

@@ -40,7 +40,7 @@ def running(patient):
         yield found[1], server
     finally:
         server.send_signal(signal.SIGTERM)
-        server.wait(timeout=30)
+        server.wait(timeout=120)
         server.stdout.close()
 
 
@@ -209,7 +209,7 @@ def test_killed_while_it_looks_nothing_is_harmed(patient):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while child.poll() is None and not list(patient.data.glob("doctor-*")):
         assert time.monotonic() < end
         time.sleep(0.002)

@@ -211,7 +211,7 @@ class Place(App):
                     return held
                 await asyncio.sleep(0.002)
 
-        return self.do(asyncio.wait_for(wait(), 20))
+        return self.do(asyncio.wait_for(wait(), 120))
 
     def status(self):
         return self.do(self.embedding.status())

@@ -1,11 +1,15 @@
 """Memories on disk, made by real programs, and what `cloxy export` says of them."""
 
 import json
+import os
 import sqlite3
 from contextlib import closing
 
 from process.cli_runner import run_cloxy
 from server.live_server import LiveServer, line, write_session
+
+from cloxy_core.cli import export_run, import_run
+from cloxy_core.cli.progress_line import CountLine
 
 HEADER = {"kind": "header", "format": "cloxy-export", "version": 1}
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
@@ -45,10 +49,42 @@ class Place:
         with closing(sqlite3.connect(self.data / "memory.db")) as connection:
             return connection.execute(statement).fetchall()
 
+    def change(self, statement, *parameters):
+        with closing(sqlite3.connect(self.data / "memory.db")) as connection, connection:
+            connection.execute(statement, parameters)
+
     def recall(self, *queries):
         """Answers of a server on this directory, without what is a row's own."""
         with self.server() as live:
             return [answer(live, query) for query in queries]
+
+
+class Here(Place):
+    """The same, but what is imported and exported is so in this process, which is faster."""
+
+    @property
+    def _environ(self):
+        return {**os.environ, **QUIET, "CLOXY_DATA_DIR": str(self.data)}
+
+    def take(self, file, *arguments, code=0):
+        said = []
+        summary = import_run.run(
+            self._environ,
+            str(file),
+            lambda _count: None,
+            lambda line, words: said.append(f"{file}:{line}: {words}"),
+            dry_run="--dry-run" in arguments,
+        )
+        assert summary.fine is (code == 0), said
+        found = json.loads(json.dumps(summary.as_object()))
+        return found | {"dry_run": "--dry-run" in arguments}, "\n".join(said)
+
+    def export(self, name="out.jsonl", *arguments):
+        assert not arguments
+        file = self.folder / name
+        wanted = export_run.Wanted(None, None, None, None)
+        export_run.run(self._environ, wanted, str(file), True, CountLine("exporting"))
+        return objects(file)
 
 
 def answer(live, query):

@@ -119,6 +119,7 @@ def test_killed_in_the_middle_and_run_again_it_is_whole(tmp_path):
         "known": before,
         "forgotten": 0,
         "empty": 0,
+        "ruled_out": 0,
     }
     straight = made(tmp_path / "straight")
     straight.take(file)

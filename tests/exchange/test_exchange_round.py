@@ -56,7 +56,7 @@ def test_an_import_answers_as_the_origin_and_exports_the_same(origin, file, tmp_
     other = Place(tmp_path / "other")
     other.folder.mkdir()
     summary, _said = other.take(file)
-    assert summary["messages"] == {"new": 5, "known": 0, "forgotten": 0, "empty": 0}
+    assert summary["messages"] == {"new": 5, "known": 0, "forgotten": 0, "empty": 0, "ruled_out": 0}
     assert without_header(other.export()) == without_header(objects(file))
     assert other.recall(*QUERIES) == origin.recall(*QUERIES)
     assert all(found for found in origin.recall(*QUERIES))
@@ -70,7 +70,7 @@ def test_twice_is_once(file, tmp_path):
     before = other.export()
     summary, _said = other.take(file)
     lines = objects(file)
-    assert summary["messages"] == {"new": 0, "known": 5, "forgotten": 0, "empty": 0}
+    assert summary["messages"] == {"new": 0, "known": 5, "forgotten": 0, "empty": 0, "ruled_out": 0}
     assert summary["notes"]["known"] == lines[-1]["notes"]
     assert summary["notes"]["new"] == summary["sessions"]["new"] == 0
     assert without_header(other.export()) == without_header(before)
@@ -96,7 +96,7 @@ def test_a_trial_says_what_would_come_and_writes_nothing(file, tmp_path):
     assert trial == done | {"dry_run": True}
     with other.server():
         again, _said = other.take(file, "--dry-run")
-    assert again["messages"] == {"new": 0, "known": 5, "forgotten": 0, "empty": 0}
+    assert again["messages"] == {"new": 0, "known": 5, "forgotten": 0, "empty": 0, "ruled_out": 0}
     assert again["notes"]["new"] == 0
 
 

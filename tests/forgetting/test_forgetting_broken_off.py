@@ -11,6 +11,7 @@ from server.live_server import PATIENCE
 from cloxy_core.app import application
 from cloxy_core.services.retention import service as retention
 from cloxy_core.services.write import service as memory_service
+from cloxy_core.services.write.erasing import BEHIND
 from cloxy_core.surfaces.http.boundary_policy import BoundaryPolicy
 from cloxy_core.surfaces.mcp.pages import Kept
 from cloxy_hookspecs import StoreFullError
@@ -119,12 +120,19 @@ def test_a_rule_that_breaks_off_is_erased_behind(told, monkeypatch):
     monkeypatch.setattr(retention.RuleService, "_expire_some", lambda _self, p: fail_later(p))
     heard = []
     told.engine.memories.eraser.listeners.append(lambda: heard.append(1))
-    with pytest.raises(StoreFullError):
-        told.do(told.engine.rules.expire())
+
+    async def expire():
+        with pytest.raises(StoreFullError):
+            await told.engine.rules.expire()
+        return told.engine.store.facts().warnings
+
+    # Said from the first moment, not only when it is begun.
+    assert BEHIND in told.do(expire())
     deadline = time.monotonic() + PATIENCE
-    while not heard or told.engine.store.unerased:
+    while told.engine.store.unerased:
         assert time.monotonic() < deadline
         told.do(asyncio.sleep(0.1))
+    assert heard
     assert 0 < told.value("SELECT count(*) FROM passages") < 2 * TURNS
     stems = ((f"{CANARY} walks", "s1"), ("harbours", "s2"))
     words = [f"{stem} {n} of {key}" for stem, key in stems for n in range(TURNS)]
@@ -151,3 +159,34 @@ def test_a_rule_drops_the_answers_that_are_kept_for_clients(told, monkeypatch):
     told.do(told.engine.rules.expire())
     assert not shelf._kept
     erased(told)
+
+
+def test_what_is_forgotten_while_something_is_erased_is_not_done_with_it(told, monkeypatch):
+    """Whoever forgot it may be gone before its turn, and the process after that."""
+    store, memories = told.engine.store, told.engine.memories
+    erase, forgotten = store.erase, []
+
+    async def slow():
+        done = await erase()
+        if not forgotten:
+            forgotten.append(1)
+            # Its text was not among what has just been erased.
+            await store.write(memories.eraser.note, durable=True)
+        return done
+
+    monkeypatch.setattr(store, "erase", slow)
+
+    async def settle():
+        pending = await memories.settle()
+        return pending, store.facts().warnings
+
+    pending, warnings = told.do(settle())
+    assert pending is None  # of what this one had to erase
+    assert BEHIND in warnings
+    noted = "SELECT count(*) FROM counters WHERE key = 'forget.pending'"
+    assert told.value(noted) == 1
+    deadline = time.monotonic() + PATIENCE
+    while store.unerased:
+        assert time.monotonic() < deadline
+        told.do(asyncio.sleep(0.1))
+    assert told.value(noted) == 0

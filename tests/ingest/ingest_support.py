@@ -118,6 +118,11 @@ class Server:
         """What the ingest says of itself."""
         return self.do(self.engine.ingest.status())
 
+    def passed_over(self):
+        """What the sources leave out by rule."""
+        standings = self.engine.ingest.standings.of.values()
+        return [f"{uri}: {reason}" for s in standings for uri, reason in s.passed_over.items()]
+
     def remember(self, text, source="manual"):
         """Store a note; its ids."""
         return self.do(self.engine.memories.remember(Draft(text, "note", source))).ids

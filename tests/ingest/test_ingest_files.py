@@ -28,7 +28,7 @@ def test_an_appended_line_is_stored_once(server):
 def test_only_new_lines_are_read(server):
     path = server.write(lines(*turns(500)))
     server.ingest()
-    (reader,) = server.engine.ingest._readers
+    (reader,) = server.engine.ingest.readers
     source, read = reader.source, []
     original = type(source).read
 

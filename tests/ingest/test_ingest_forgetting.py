@@ -281,7 +281,7 @@ def test_notes_of_the_parser_are_taken_even_while_a_pass_runs(server, monkeypatc
     path = server.write(lines(said(CANARY, "first"), *turns(1)))
     server.ingest()
     append(path, lines(*turns(1, first=1)))
-    (reader,) = server.engine.ingest._readers
+    (reader,) = server.engine.ingest.readers
     original, memory = type(reader.source).read, memory_of(server, "first")
 
     def forgetting(self, item, offset):

@@ -9,7 +9,7 @@ from session_lines import lines, now, said, turns
 from cloxy_core.services.ingest.service import IngestService
 
 SECRET = "/srv/demo/secret"
-PATIENCE = 20
+PATIENCE = 120
 MANY = 2000
 
 

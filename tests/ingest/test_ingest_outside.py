@@ -9,6 +9,7 @@ import pytest
 from ingest_support import Server
 from session_lines import lines, pairs, turns
 
+from cloxy_core.services.ingest import service
 from cloxy_hookspecs import InputError
 
 
@@ -99,16 +100,19 @@ def test_a_folder_swapped_for_a_link_between_look_and_read_leads_nowhere(
     inner.mkdir()
     for folder, session in ((secret / "inner", "secret"), (inner, "fine")):
         (folder / "a.jsonl").write_bytes(lines(*turns(2, session=session)))
-    (reader,) = server.engine.ingest._readers
+    (reader,) = server.engine.ingest.readers
     original = type(reader.source).discover
 
     def swapping(self, failures, under=None):
         found = list(original(self, failures, under))
-        inner.rename(tmp_path / "away")
-        inner.symlink_to(secret / "inner")
+        if not inner.is_symlink():
+            inner.rename(tmp_path / "away")
+            inner.symlink_to(secret / "inner")
         return found
 
     monkeypatch.setattr(type(reader.source), "discover", swapping)
+    # Else the first look would be that of who shares the files out.
+    monkeypatch.setattr(service, "share_out", lambda readers, folder: readers)
     assert read(server, outside).errors
     assert set(server.sessions()) == {"old"}
 
@@ -134,8 +138,9 @@ def test_what_is_no_folder_is_an_input_error(server, outside, text):
 
 
 def test_a_source_that_cannot_read_other_folders_says_so(server, outside, monkeypatch):
-    (reader,) = server.engine.ingest._readers
+    (reader,) = server.engine.ingest.readers
     plain = SimpleNamespace(roots=reader.source.roots, discover=None, read=None, excerpt=None)
-    monkeypatch.setattr(server.engine.ingest, "_readers", (replace(reader, source=plain),))
+    monkeypatch.setattr(server.engine.ingest, "readers", (replace(reader, source=plain),))
+    monkeypatch.setattr(server.engine.ingest, "others", ())
     with pytest.raises(InputError, match="not watched"):
         read(server, outside)

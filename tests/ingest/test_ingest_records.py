@@ -199,7 +199,7 @@ def test_several_sessions_in_one_file_keep_their_own_messages(server):
 
 
 def test_a_parser_that_fails_on_one_line_costs_that_line(server, monkeypatch):
-    (reader,) = server.engine.ingest._readers
+    (reader,) = server.engine.ingest.readers
     original = type(reader.parser).parse
 
     def stumbling(self, item, found, state):
@@ -221,7 +221,7 @@ def test_a_parser_that_fails_on_one_line_costs_that_line(server, monkeypatch):
 
 
 def test_a_run_that_cannot_be_written_stops_its_file_only(server, monkeypatch):
-    (reader,) = server.engine.ingest._readers
+    (reader,) = server.engine.ingest.readers
     original = type(reader.feed.chunker).pack
     poison = [True]
 
@@ -247,7 +247,7 @@ def test_a_run_that_cannot_be_written_stops_its_file_only(server, monkeypatch):
 
 
 def test_a_source_that_cannot_look_for_its_files_is_told(server, monkeypatch):
-    (reader,) = server.engine.ingest._readers
+    (reader,) = server.engine.ingest.readers
 
     def failing(self, failures, under=None):
         raise ZeroDivisionError

@@ -9,7 +9,7 @@ from session_lines import lines, pairs, title, turns
 
 def test_a_file_that_grows_while_it_is_read_loses_no_line(server, monkeypatch):
     path = server.write(lines(*turns(900)))
-    (reader,) = server.engine.ingest._readers
+    (reader,) = server.engine.ingest.readers
     original, waiting = type(reader.source).read, [turns(5, first=900), turns(5, first=905)]
 
     def growing(self, item, offset):
@@ -29,7 +29,7 @@ def test_a_file_that_grows_while_it_is_read_loses_no_line(server, monkeypatch):
 def test_a_file_that_is_rewritten_while_it_is_read_is_read_again(server, monkeypatch):
     old, new = turns(900), turns(1200, stem="other")
     path = server.write(lines(*old))
-    (reader,) = server.engine.ingest._readers
+    (reader,) = server.engine.ingest.readers
     original = type(reader.source).read
 
     def rewriting(self, item, offset):
@@ -51,7 +51,7 @@ def test_a_file_that_is_rewritten_while_it_is_read_is_read_again(server, monkeyp
 def test_an_unreadable_file_is_told_and_tried_again_while_others_go_on(server, monkeypatch):
     bad = server.write(lines(*turns(3, session="bad")), "bad.jsonl")
     server.write(lines(*turns(3, session="good")), "good.jsonl")
-    (reader,) = server.engine.ingest._readers
+    (reader,) = server.engine.ingest.readers
     original = type(reader.source).read
 
     def refusing(self, item, offset):
@@ -84,7 +84,7 @@ def test_permission_denied_is_told_in_words(server):
 def test_a_failure_half_way_through_a_file_loses_nothing(server, monkeypatch):
     records = turns(1300)
     path = server.write(lines(*records))
-    (reader,) = server.engine.ingest._readers
+    (reader,) = server.engine.ingest.readers
     original = type(reader.source).read
 
     def failing(self, item, offset):
@@ -107,7 +107,7 @@ def test_an_edit_made_while_the_file_could_not_be_read_is_followed(server, monke
     records = turns(80)
     path = server.write(lines(*records))
     server.ingest()
-    (reader,) = server.engine.ingest._readers
+    (reader,) = server.engine.ingest.readers
 
     def refusing(self, item, start, end):
         raise PermissionError(13, "Permission denied")
@@ -128,7 +128,7 @@ def test_a_file_that_vanishes_between_the_look_and_the_read_stops_nothing(server
     path = server.write(lines(*turns(3, session="gone")), "gone.jsonl")
     server.write(lines(*turns(3, session="good")), "good.jsonl")
     age(server.file("good.jsonl"))
-    (reader,) = server.engine.ingest._readers
+    (reader,) = server.engine.ingest.readers
     original = type(reader.source).discover
 
     def vanishing(self, failures, under=None):

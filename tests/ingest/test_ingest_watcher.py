@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+from pathlib import Path
 
 import pytest
 from ingest_support import Server, append
@@ -9,7 +10,7 @@ from session_lines import lines, pairs, turns
 
 from cloxy_core.services.ingest.watcher import Watcher
 
-PATIENCE = 60
+PATIENCE = 120
 
 
 class Watching:
@@ -31,12 +32,14 @@ class Watching:
         with pytest.raises(asyncio.CancelledError):
             await self.task
 
-    async def until(self, condition):
-        """Wait for something that the watcher does."""
+    async def until(self, condition, nudge=None):
+        """Wait for something that the watcher does; what makes an event may be done meanwhile."""
         async with asyncio.timeout(PATIENCE):
             while not await condition():
                 assert not self.task.done(), self.task
-                await asyncio.sleep(0.02)
+                if nudge is not None:
+                    nudge()
+                await asyncio.sleep(0.02 if nudge is None else 0.5)
 
     async def count(self):
         """Messages stored."""
@@ -44,13 +47,13 @@ class Watching:
             lambda c: c.exec_driver_sql("SELECT count(*) FROM passages").scalar()
         )
 
-    async def until_stored(self, count):
+    async def until_stored(self, count, nudge=None):
         """Wait until so many messages are stored."""
 
         async def reached():
             return await self.count() >= count
 
-        await self.until(reached)
+        await self.until(reached, nudge)
 
     async def until_events(self):
         """Wait until file events are followed."""
@@ -71,26 +74,49 @@ def test_what_is_written_is_stored_soon(server, more):
             await watching.until_stored(2)
             if "sweep" in more:
                 await watching.until_events()
-                await asyncio.sleep(0.3)
             append(path, lines(*turns(1, first=2)))
             await watching.until_stored(3)
             nested = server.file("agent-9.jsonl", "-srv-new.folder/s1/subagents")
             nested.write_bytes(lines(*turns(2, session="s2")))
             await watching.until_stored(5)
             append(nested, lines(*turns(1, session="s2", first=2)))
-            await watching.until_stored(6)
+            # A new folder may be told of before what comes into it is followed.
+            await watching.until_stored(6, nudge=nested.touch)
 
     server.do(story())
     assert server.messages() == pairs(*turns(3))
     server.check()
 
 
-def test_a_folder_that_does_not_exist_yet_is_waited_for(tmp_path):
+def test_a_file_that_is_watched_alone_is_followed(server, monkeypatch):
+    path = server.write(lines(*turns(2)))
+    forbidden = Path("/\0/not-a-path")
+    monkeypatch.setattr(server.engine.ingest, "roots", lambda: [forbidden, path])
+
+    async def story():
+        # A sweep that never comes leaves the events alone to bring what is new.
+        async with Watching(server, interval=0.05, sweep=3000.0) as watching:
+            server.engine.ingest.progress.sweep_seconds = 3000.0
+            await watching.until_stored(2)
+            await watching.until_events()
+            append(path, lines(*turns(1, first=2)))
+            await watching.until_stored(3)
+
+    server.do(story())
+    assert server.messages() == pairs(*turns(3))
+
+
+def test_a_folder_that_does_not_exist_yet_is_waited_for(tmp_path, monkeypatch):
+    """What is in it by the time that it is found has made no event, and is read all the same."""
+    monkeypatch.setattr(Watcher, "_pause", lambda _self: 3000.0)  # no sweep after the first
     with Server(tmp_path, watch=tmp_path / "later" / "projects") as server:
+
+        async def swept():
+            return server.engine.ingest.progress.scans
 
         async def story():
             async with Watching(server, sweep=3000.0) as watching:
-                await asyncio.sleep(0.2)
+                await watching.until(swept)
                 assert await watching.count() == 0
                 server.write(lines(*turns(2)))
                 await watching.until_stored(2)
@@ -107,7 +133,7 @@ def test_a_watched_folder_that_is_replaced_is_followed(server):
             await watching.until_stored(2)
             await watching.until_events()
             shutil.rmtree(server.watched)
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.2)  # it is found gone, or not: both must end well
             server.write(lines(*turns(2), *turns(3, stem="other")))
             await watching.until_stored(5)
             await watching.until_events()
@@ -139,7 +165,7 @@ def test_a_pass_that_fails_does_not_end_the_watcher(server, monkeypatch, caplog)
     ingest = server.engine.ingest
     original, failures = ingest._pass, [OSError(5, "no"), ZeroDivisionError("no")]
 
-    async def failing(readers, under, *, force):
+    async def failing(readers, under, *, force, **more):
         if failures:
             raise failures.pop()
         return await original(readers, under, force=force)
@@ -183,21 +209,24 @@ def test_file_events_that_cannot_be_had_are_replaced_by_sweeps(server, monkeypat
 def test_a_forbidden_folder_does_not_end_the_events(server, monkeypatch):
     from cloxy_core.services.ingest import watcher
 
-    original, refused = watcher.awatch, []
+    original, refused, followed = watcher.awatch, [], []
 
     def choosy(*paths, ignore_permission_denied, **more):
         if not ignore_permission_denied:
             refused.append(paths)
             raise PermissionError("Permission denied (os error 13)")
+        followed.append(paths)
         return original(*paths, **more)
 
     monkeypatch.setattr(watcher, "awatch", choosy)
 
     async def story():
         async with Watching(server, sweep=3000.0, interval=3000.0) as watching:
-            while not refused:
-                await asyncio.sleep(0.02)
-            await asyncio.sleep(0.3)
+
+            async def follows():
+                return followed
+
+            await watching.until(follows)
             server.write(lines(*turns(2)))
             await watching.until_stored(2)
             assert server.engine.ingest.events

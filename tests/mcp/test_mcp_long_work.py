@@ -4,6 +4,7 @@ import json
 import time
 
 import pytest
+from server import held_pass
 from server.live_server import PATIENCE, LiveServer, line, write_session
 from server.mcp_wire import ACCEPT, Wire, envelope, events, modern_headers
 
@@ -14,7 +15,9 @@ TOOL = "/mcp?toolsets=admin"
 @pytest.fixture
 def many(tmp_path):
     """A server with many short session logs, none of them read."""
-    with LiveServer(tmp_path) as server:
+    settings, hold = held_pass.settings(tmp_path)
+    with LiveServer(tmp_path, **settings) as server:
+        server.hold = hold
         for number in range(FILES):
             session = f"s-{number}"
             write_session(
@@ -102,6 +105,7 @@ def test_without_a_token_there_is_only_the_result(many):
 
 
 def test_closing_the_stream_of_a_modern_request_cancels_it(many):
+    many.hold.touch()  # what has begun to report goes on only when it is cancelled
     wire = Wire(many, TOOL)
     message = ingest_message(wire, _meta=envelope())
     stream = Stream(many, message, modern_headers(message))
@@ -109,10 +113,12 @@ def test_closing_the_stream_of_a_modern_request_cancels_it(many):
     stream.close()
     told = wait_until_quiet(many)
     assert 0 < told["files_this_scan"] < FILES
+    many.hold.unlink()
     check_that_all_is_there_once(many)
 
 
 def test_a_cancel_reaches_its_request_in_a_session(many):
+    many.hold.touch()
     wire = Wire(many, TOOL)
     wire.initialize()
     message = ingest_message(wire)
@@ -126,6 +132,7 @@ def test_a_cancel_reaches_its_request_in_a_session(many):
     assert "error" in last
     told = wait_until_quiet(many)
     assert 0 < told["files_this_scan"] < FILES
+    many.hold.unlink()
     check_that_all_is_there_once(many)
 
 

@@ -103,7 +103,7 @@ def test_an_unknown_toolset_is_an_error_that_names_the_known_ones(filled, method
     reply = Wire(filled, "/mcp?toolsets=cloxy,surprise").modern(method)
     assert reply.error["code"] == -32602
     assert "'surprise'" in reply.error["message"]
-    assert "admin, cloxy, all" in reply.error["message"]
+    assert "admin, cloxy, sessions, all" in reply.error["message"]
 
 
 def test_it_is_told_when_a_session_begins_too(filled):

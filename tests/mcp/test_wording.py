@@ -11,10 +11,12 @@ from cloxy_plugins.memory.models import (
     HitOutput,
     IngestConvosOutput,
     IngestTextOutput,
+    MemoryOutput,
     PassageOutput,
     ProjectOutput,
     ProjectsOutput,
     RecallOutput,
+    SessionOutput,
 )
 
 
@@ -163,3 +165,23 @@ def test_a_pass_tells_its_errors():
     )  # fmt: skip
     assert shown.splitlines()[0] == "2 files found, 1 read, 0 without change"
     assert shown.splitlines()[-1] == "failed: /a b: cannot be read"
+
+
+def stored(content, author):
+    return MemoryOutput(
+        id=3, uid="u", content=content, source="convo:s:0", project=None, session_id="s",
+        title=None, roles=["assistant"], authors=[author], ts_start=None, ts_end=None, metadata={},
+    )  # fmt: skip
+
+
+def test_what_our_own_model_answered_is_not_told_to_a_model():
+    own, other = stored("it is port 1", "own"), stored("it is port 2", "assistant")
+    talk = SessionOutput(
+        id="s", agent="cloxy", title=None, project=None, parent=None, started_at=None,
+        ended_at=None, memories=[own, other], next=None,
+    )  # fmt: skip
+
+    assert "port 1" not in wording.memory(own)
+    assert "port 2" in wording.memory(other)
+    assert "port 1" not in wording.session(talk)
+    assert "port 2" in wording.session(talk)

@@ -4,7 +4,6 @@ import fcntl
 import json
 import os
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -13,14 +12,21 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from held_ports import held_port
 from os_service import unit_file
 from os_service.recording import machine
 
 from cloxy_core.os_service.launch_log import LIMIT_BYTES, launch_log
 from cloxy_core.os_service.planning import plan
 
-PATIENCE = 60
+PATIENCE = 120
 pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def port():
+    with held_port() as held:
+        yield held
 
 
 def unit_for(home, data_dir, **given):
@@ -163,9 +169,9 @@ def in_child(data_dir: Path, then: str) -> bytes:
     ).stdout
 
 
-def test_a_second_one_leaves_with_a_good_end_and_one_line(isolated, tmp_path, run_unit):
+def test_a_second_one_leaves_with_a_good_end_and_one_line(isolated, tmp_path, run_unit, port):
     data_dir = tmp_path / "data"
-    unit = unit_for(isolated, data_dir, CLOXY_PORT=str(free_port()), CLOXY_WATCH="0")
+    unit = unit_for(isolated, data_dir, CLOXY_PORT=str(port), CLOXY_WATCH="0")
     first = run_unit(unit)
     wait_for(url_in(launch_log(data_dir)), first)
     second = run_unit(unit)
@@ -185,9 +191,3 @@ def test_what_repairs_a_memory_is_worth_a_second_try(isolated, tmp_path, run_uni
         lock.flush()
         process = run_unit(unit_for(isolated, data_dir, CLOXY_PORT="0"))
         assert process.wait(PATIENCE) == 1
-
-
-def free_port():
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        return trial.getsockname()[1]

@@ -8,7 +8,7 @@ from pathlib import Path
 PROGRAM = Path(sys.executable).with_name("cloxy")
 
 
-def run_cloxy(*arguments, url=None, seconds=60, **environment):
+def run_cloxy(*arguments, url=None, seconds=120, **environment):
     """Run to the end; output as bytes, because encodings are what some tests are about."""
     return subprocess.run(
         [PROGRAM, *arguments],

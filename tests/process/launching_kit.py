@@ -3,23 +3,18 @@
 import contextlib
 import json
 import os
-import socket
 import subprocess
 import time
 from pathlib import Path
 
+from held_ports import held_port
 from process.cli_runner import PROGRAM
 
 from cloxy_core.client import Client
 from cloxy_core.client_config import ClientConfig
 from cloxy_core.runtime.lock_file import LOCK_FILE, is_held, read_holder
 
-PATIENCE = 60.0
-
-
-def unused_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+PATIENCE = 120.0
 
 
 class Background:
@@ -27,7 +22,8 @@ class Background:
 
     def __init__(self, folder, **settings):
         self.data = folder / "data"
-        self.port = unused_port()
+        self._ports = contextlib.ExitStack()
+        self.port = self.another_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.environ = {
             **os.environ,
@@ -37,6 +33,10 @@ class Background:
             "CLOXY_EMBED_PROVIDER": "none",
             **settings,
         }
+
+    def another_port(self):
+        """A port that nobody else has before `stop`."""
+        return self._ports.enter_context(held_port())
 
     def run(self, *arguments, **more):
         return subprocess.run(
@@ -79,6 +79,7 @@ class Background:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, 15)
             wait_until(lambda: not self.runs())
+        self._ports.close()
 
 
 def wait_until(condition):

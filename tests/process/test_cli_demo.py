@@ -11,7 +11,7 @@ from process.cli_runner import PROGRAM, child_environment, run_cloxy
 
 PASSWORD = "q7Rk2vXw9LmB4tZs"  # that of the invented sessions
 NO_MODEL = {"CLOXY_EMBED_PROVIDER": "none"}
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def contents(folder):

@@ -1,10 +1,10 @@
 """What the command line says when the server refuses, is broken, slow or not there."""
 
 import json
-import socket
 import time
 
 import pytest
+from held_ports import held_port
 from process.cli_runner import run_cloxy
 
 from cloxy_core.client import Client, UnreachableError
@@ -19,8 +19,8 @@ OURS = {
 
 @pytest.fixture
 def unused_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+    with held_port() as port:
+        yield port
 
 
 @pytest.mark.parametrize("command", COMMANDS)

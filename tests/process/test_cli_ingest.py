@@ -92,7 +92,7 @@ def watch(stub, polls, *arguments):
     payload = json.dumps(REPORT).encode()
 
     def slow(handler):
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             if sum(path == "/ingest_status" for _, path, _, _ in stub.asked) >= polls:
                 break
@@ -108,7 +108,7 @@ def watch(stub, polls, *arguments):
         stderr=follower,
     )
     os.close(follower)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=120)
     try:
         written = os.read(leader, 65536)
     except OSError:

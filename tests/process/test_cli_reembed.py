@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 from process import word_embedder
 from process.cli_runner import PROGRAM, child_environment, run_cloxy
-from server.live_server import LiveServer
+from server.live_server import PATIENCE, LiveServer
 
 from cloxy_hookspecs import DataDirectoryInUseError, ModelMissingError, NotFoundError
 
 NOTES = 150
-PATIENCE = 60.0
 PREFIX = "CLOXY_EMBED_PASSAGE_PREFIX"
 
 

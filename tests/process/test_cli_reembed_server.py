@@ -168,9 +168,26 @@ def test_killed_at_random_moments_it_goes_on_where_it_was(memory, capsys):
         print(f" [{KILLS} kills at {reached[1:]} of {NOTES} vectors, seed {seed}]", end="")
 
 
+def test_ctrl_c_before_the_server_has_answered_says_the_same(stub):
+    stub.behave("POST", "/reembed", lambda handler: handler.server.stub.released.wait(PATIENCE))
+    environment = child_environment(stub.url, {"CLOXY_VERIFY_SERVER": "0"})
+    process = subprocess.Popen([PROGRAM, "reembed"], env=environment, stderr=subprocess.PIPE)
+    try:
+        until(lambda: stub.asked)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=PATIENCE)[1].decode()
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 130
+    assert "The server goes on with it" in said
+    assert "Traceback" not in said
+
+
 def test_ctrl_c_leaves_it_to_the_server_and_cancel_stops_it(memory):
     folder = slow(memory)
-    with memory.server(WORDS_SLOW=str(folder)) as live:
+    # Long enough that it still goes on when two commands have been run on a busy machine.
+    with memory.server(WORDS_SLOW=str(folder), WORDS_SLOWLY="0.6") as live:
         until(lambda: is_found(live, 1))
         choose(memory)
         with begun(memory, live) as process:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from held_ports import held_port
 from process.cli_runner import run_cloxy
 
 pytestmark = [
@@ -66,11 +67,8 @@ def nothing_listens(monkeypatch, unused_port):
 
 @pytest.fixture
 def unused_port():
-    import socket
-
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        return trial.getsockname()[1]
+    with held_port() as port:
+        yield port
 
 
 def test_install_again_and_remove(systemd, isolated, unit):

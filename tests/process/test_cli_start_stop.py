@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from process.launching_kit import Background, open_files, printed, unused_port, wait_until
+from process.launching_kit import Background, open_files, printed, wait_until
 from process.stub_server import StubServer
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
@@ -76,12 +76,12 @@ def test_started_server_belongs_to_nobody(background):
 
 
 def test_options_reach_the_server(background):
-    port = unused_port()
+    port = background.another_port()
     started = printed(background.run("start", "-d", "--json", "--port", str(port)))
     assert started["url"] == f"http://127.0.0.1:{port}"
     # Without the option it is found all the same, since it has the data directory.
     assert printed(background.run("start", "-d", "--json"))["url"] == started["url"]
-    refused = background.run("start", "-d", "--port", str(unused_port()))
+    refused = background.run("start", "-d", "--port", str(background.another_port()))
     assert refused.returncode == 1
     assert f"listens at {started['url']}, not at" in refused.stderr.decode()
     assert printed(background.run("stop", "--json"))["url"] == started["url"]

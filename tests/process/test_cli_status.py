@@ -221,3 +221,15 @@ def test_a_server_of_another_version_should_be_restarted(status):
     assert run.returncode == 0
     assert "the server runs version 5.9.9 and this is 6.0" in run.stdout.decode()
     assert "restart it" not in status().stdout.decode()
+
+
+def test_of_many_folders_those_that_are_there_are_shown(status):
+    dirs = [f"/home/me/agent-{number}" for number in range(9)]
+    shown = status(ingest={**INGEST, "dirs": dirs, "dirs_missing": dirs[2:]}).stdout.decode()
+    assert "/home/me/agent-1" in shown
+    assert "/home/me/agent-2" not in shown
+    assert "7 places of agents" in shown
+    few = {**INGEST, "dirs": dirs[:2], "dirs_missing": dirs[1:2]}
+    shown = status(ingest=few).stdout.decode()
+    assert "/home/me/agent-1 (does not exist)" in shown
+    assert "places of agents" not in shown

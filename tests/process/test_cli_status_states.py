@@ -7,6 +7,7 @@ import signal
 import socket
 
 import pytest
+from held_ports import held_port
 from process.cli_runner import run_cloxy
 from process.stub_server import StubServer
 from server.live_server import LiveServer
@@ -16,9 +17,8 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def free_port():
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        return trial.getsockname()[1]
+    with held_port() as port:
+        yield port
 
 
 @pytest.fixture

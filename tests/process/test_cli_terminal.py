@@ -205,7 +205,7 @@ def in_terminal(arguments, environment):
     except OSError:  # how Linux tells that the other end has closed
         pass
     os.close(leader)
-    assert process.wait(30) == 0
+    assert process.wait(120) == 0
     return written
 
 

@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 from relay.mcp_stub import McpStub
-from relay.relay_child import INITIALIZED, RelayChild, initialize
+from relay.relay_child import INITIALIZED, RelayChild, initialize, patient
 
 
 @pytest.fixture
@@ -23,12 +23,13 @@ def server(data_dir):
 
 @pytest.fixture
 def child(server):
-    """Starts a child that relays to the stand-in."""
+    """Starts a child that relays to the stand-in, and leaves it no earlier than it must."""
     with contextlib.ExitStack() as children:
 
-        def start(*arguments, **environment):
+        def start(*arguments, command=None, **environment):
             environment = {"CLOXY_URL": server.url, **environment}
-            return children.enter_context(RelayChild(*arguments, **environment))
+            command = command or patient(*arguments)
+            return children.enter_context(RelayChild(command=command, **environment))
 
         yield start
 

@@ -15,7 +15,7 @@ HANDSHAKE = {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
 MODERN = "2026-07-28"
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
-PATIENCE = 30
+PATIENCE = 60
 
 
 class McpStub(StubServer):

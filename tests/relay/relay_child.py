@@ -5,11 +5,12 @@ import json
 import os
 import queue
 import subprocess
+import sys
 import threading
 
 from process.cli_runner import PROGRAM
 
-PATIENCE = 30
+PATIENCE = 60
 MODERN_META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -35,6 +36,19 @@ def cancelled(message_id):
 
 
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+# When its input ends, what is under way has a moment, which may be too short on a busy machine.
+PATIENT = f"""
+import sys
+from cloxy_core.relay import relay, running, session
+running.GRACE_SECONDS = relay.END_SECONDS = session.END_SECONDS = {PATIENCE}
+from cloxy_core.cli.main import main
+main(["mcp", *sys.argv[1:]])
+"""
+
+
+def patient(*arguments):
+    """The command of a `cloxy mcp` that leaves nothing undone because the machine is slow."""
+    return [sys.executable, "-P", "-c", PATIENT, *arguments]
 
 
 class RelayChild:
@@ -118,7 +132,14 @@ class RelayChild:
     def close(self):
         """End its input; the exit code."""
         self.process.stdin.close()
-        return self.process.wait(PATIENCE)
+        return self.ended()
+
+    def ended(self):
+        """Wait for its end, and for all that it said; the exit code."""
+        code = self.process.wait(PATIENCE)
+        for thread in self._threads:
+            thread.join(PATIENCE)
+        return code
 
 
 def strict(line):

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from process.cli_runner import PROGRAM
-from relay.relay_child import PATIENCE, call
+from relay.relay_child import PATIENCE, call, patient
 
 # Starts the relay with pipes that stay open in the hands of this test when the parent is killed.
 PARENT = """
 import os, subprocess, sys, time
-child = subprocess.Popen([sys.argv[1], "mcp"], stdin=0, stdout=1)
+child = subprocess.Popen(sys.argv[1:], stdin=0, stdout=1)
 sys.stderr.write(f"{child.pid}\\n"); sys.stderr.flush()
 time.sleep(600)
 """
@@ -44,7 +44,7 @@ def test_end_of_input_waits_for_answers_under_way(child):
 
 
 def test_end_of_input_cancels_what_does_not_end(child, server):
-    relay = child().send(call(1, "slow", modern=True))
+    relay = child(command=[PROGRAM, "mcp"]).send(call(1, "slow", modern=True))
     server.wait_for(lambda: server.calls)
     assert relay.close() == 0
     server.wait_for(lambda: server.left == [("closed", 1)])
@@ -54,7 +54,7 @@ def test_end_of_input_cancels_what_does_not_end(child, server):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_ends_it_quietly(legacy, server, number):
     legacy.process.send_signal(number)
-    assert legacy.process.wait(PATIENCE) == 0
+    assert legacy.ended() == 0
     assert legacy.next() is None
     assert legacy.said == b""
     assert len(server.deleted) == 1
@@ -79,7 +79,7 @@ def test_client_that_reads_no_more_ends_it(server):
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
 def test_killed_parent_ends_it_although_its_pipes_are_open(server):
     parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, PROGRAM],
+        [sys.executable, "-c", PARENT, *patient()],
         env={**os.environ, "CLOXY_URL": server.url},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -90,6 +90,9 @@ def test_more_than_may_run_wait_and_can_be_cancelled_before(child, server):
     relay = child().send(*(call(number, "slow", modern=True) for number in range(40)))
     server.wait_for(lambda: len(server.calls) == 32)
     relay.send(cancelled(39), call("last", "plain", modern=True))
+    # The lines before this one have been taken once it is refused.
+    relay.send_bytes(b"{\n")
+    assert relay.next()["error"]["code"] == -32700
     server.released.set()
     answered = {relay.next()["id"] for _ in range(40)}
     assert answered == {*range(39), "last"}

@@ -1,17 +1,17 @@
 """What goes wrong is said to the request it belongs to: never a hang, never silence."""
 
 import json
-import socket
 
 import pytest
+from held_ports import held_port
 from process.stub_server import StubServer
 from relay.relay_child import INITIALIZED, RelayChild, call, initialize
 
 
 @pytest.fixture
 def unused_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+    with held_port() as port:
+        yield port
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_last_line_needs_no_end(child):
     relay.send_bytes(json.dumps(call(1, modern=True)).encode())
     relay.process.stdin.close()
     assert relay.answer(1)["result"]
-    assert relay.process.wait(30) == 0
+    assert relay.ended() == 0
 
 
 def test_batch_of_the_version_that_has_them(child):
@@ -163,5 +163,5 @@ def test_another_version_is_told_once(data_dir):
 def test_bad_setting_ends_it_before_the_first_word():
     with RelayChild(CLOXY_PORT="ninety") as relay:
         assert relay.next() is None
-        assert relay.process.wait(30) == 1
+        assert relay.ended() == 1
     assert b"CLOXY_PORT" in relay.said

@@ -4,6 +4,7 @@ import time
 
 import pytest
 from relay.relay_child import INITIALIZED, MODERN_META, PATIENCE, RelayChild, cancelled, initialize
+from server import held_pass
 from server.live_server import LiveServer, line, write_session
 
 FILES = 500
@@ -11,13 +12,21 @@ FILES = 500
 
 @pytest.fixture
 def many(tmp_path):
-    with LiveServer(tmp_path, CLOXY_EMBED_PROVIDER="none") as server:
+    settings, hold = held_pass.settings(tmp_path)
+    with LiveServer(tmp_path, CLOXY_EMBED_PROVIDER="none", **settings) as server:
+        server.hold = hold
         for number in range(FILES):
             session = f"s-{number}"
             write_session(
                 server.logs, session, line(f"u{number}", f"Question {number}", session=session)
             )
         yield server
+
+
+@pytest.fixture
+def held(many):
+    """Whatever has begun to report goes on only when it is cancelled."""
+    many.hold.touch()
 
 
 @pytest.fixture(params=[True, False], ids=["modern", "legacy"])
@@ -60,6 +69,6 @@ def test_progress_grows_and_the_answer_comes_last(working):
     assert told[-1]["result"]["structuredContent"]["messages_added"] == FILES
 
 
-def test_cancel_reaches_the_work(working, many):
+def test_cancel_reaches_the_work(held, working, many):
     working.send(cancelled("work"))
     assert 0 < quiet(many)["files_this_scan"] < FILES

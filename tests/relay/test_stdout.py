@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from process.cli_runner import PROGRAM, run_cloxy
-from relay.relay_child import call
+from relay.relay_child import call, patient
 
 FAMILIES = "😅 密钥 Пароль \u2028 \u0085 é"
 NOISE = """
@@ -70,7 +70,7 @@ def test_answers_to_a_file(server, tmp_path):
     target = tmp_path / "out.jsonl"
     with target.open("wb") as file:
         subprocess.run(
-            [PROGRAM, "mcp"],
+            patient(),
             env={**os.environ, "CLOXY_URL": server.url, "LANG": "C"},
             input=json.dumps(call(1, modern=True, text=FAMILIES)).encode() + b"\n",
             stdout=file,

@@ -19,6 +19,7 @@ from cloxy_core.surfaces.http.server import server_config
 
 KEY = "Zr8-unit-Kq4wXv9-mBt2"
 MEMORY = "the launch code is heron"
+PATIENCE = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Running:
     boundary: object
     connections: set
 
-    def send(self, raw, timeout=10.0):
+    def send(self, raw, timeout=PATIENCE):
         """Send bytes as they are (`{port}` filled in) and read one answer."""
         with socket.create_connection(("127.0.0.1", self.port), timeout) as sock:
             with contextlib.suppress(ConnectionError):
@@ -59,7 +60,7 @@ class Running:
         lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers)]
         return self.send("\r\n".join([*lines, "", ""]).encode("latin-1") + body)
 
-    def connect(self, timeout=10.0):
+    def connect(self, timeout=PATIENCE):
         return socket.create_connection(("127.0.0.1", self.port), timeout)
 
 
@@ -72,7 +73,15 @@ def read_answer(sock, method="GET"):
     return Answer(response.status, headers, response.read())
 
 
-def is_closed(sock, timeout=10.0):
+def until(condition):
+    """Wait for something that the server does."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come to be"
+        time.sleep(0.01)
+
+
+def is_closed(sock, timeout=PATIENCE):
     """Read until the server ends the connection; False when it stays open."""
     sock.settimeout(timeout)
     try:
@@ -155,5 +164,5 @@ def running(app=None, *, by_descriptor=False, **changes):
         yield Running(policy.port, calls, config.app, server.server_state.connections)
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(PATIENCE)
         listener.close()

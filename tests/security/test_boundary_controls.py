@@ -7,7 +7,7 @@ import contextlib
 import time
 
 import pytest
-from security.boundary_server import KEY, is_closed, read_answer, running
+from security.boundary_server import KEY, PATIENCE, is_closed, read_answer, running
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from cloxy_core.surfaces.http import boundary, boundary_keys, boundary_rules, protocol, server
@@ -157,29 +157,29 @@ def test_without_the_head_timer_a_half_open_connection_stays(monkeypatch, start)
 
 def test_without_the_body_deadline_a_slow_body_stays():
     raw = b"POST /recall HTTP/1.1\r\n" + HOST + JSON + b"Content-Length: 9\r\n\r\nx"
-    for seconds, closed in ((0.3, True), (60.0, False)):
+    for seconds, patience, closed in ((0.3, PATIENCE, True), (PATIENCE, 1.5, False)):
         with running(Echo(), body_seconds=seconds) as live, live.connect() as sock:
             sock.sendall(live.fill(raw))
-            assert is_closed(sock, 1.5) is closed
+            assert is_closed(sock, patience) is closed
 
 
 def test_without_the_byte_count_a_header_grows_for_ever(monkeypatch):
-    def status():
+    def status(patience):
         with live.connect() as sock:
             sock.sendall(live.fill(b"GET /recall HTTP/1.1\r\n" + HOST + b"X: "))
             with contextlib.suppress(OSError):
                 for _ in range(20):
                     sock.sendall(b"a" * 4096)
                     time.sleep(0.001)
-            sock.settimeout(0.8)
+            sock.settimeout(patience)
             with contextlib.suppress(TimeoutError):
                 return read_answer(sock).status
         return None
 
     with running(Echo()) as live:
-        assert status() == 431
+        assert status(PATIENCE) == 431
         base_method("data_received")(monkeypatch)
-        assert status() is None
+        assert status(0.8) is None
 
 
 def test_without_the_back_off_guessing_goes_on(monkeypatch):

@@ -190,8 +190,9 @@ def test_neither_keys_nor_requests_reach_the_log(live, caplog, capfd):
 def test_the_refusal_has_the_common_shape(live):
     answer = live.request("GET", "/recall")
     body = json.loads(answer.body)
-    assert set(body) == {"error", "detail"}
-    assert set(body["error"]) == {"code", "message", "hint"}
+    assert set(body) == {"type", "error", "detail"}
+    assert set(body["error"]) == {"type", "code", "message", "hint", "param"}
+    assert (body["type"], body["error"]["type"]) == ("error", "authentication_error")
     assert body["detail"] == body["error"]["message"]
     assert answer.headers["www-authenticate"] == "Bearer"
 

@@ -6,7 +6,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from security.boundary_server import MEMORY, make_app, running
+from security.boundary_server import MEMORY, make_app, running, until
 
 from cloxy_core.surfaces.work import WorkClass
 
@@ -76,17 +76,15 @@ def test_five_hundred_recalls_at_once_are_answered_or_told_to_return():
 
 
 def test_bodies_held_together_have_a_budget():
-    with running() as server, contextlib.ExitStack() as stack:
+    with running(body_seconds=600.0) as server, contextlib.ExitStack() as stack:
         server.boundary._bodies._budget = 100_000
         for _ in range(3):
             sock = stack.enter_context(server.connect())
             sock.sendall(server.fill(POST + b"Content-Length: 60000\r\n\r\n") + b"x" * 30_000)
-        while server.boundary._bodies.held < 90_000:
-            time.sleep(0.01)
+        until(lambda: server.boundary._bodies.held >= 90_000)
         big = POST + b"Content-Length: 20000\r\n\r\n" + b"x" * 20_000
         answer = server.send(big)
         assert (answer.status, answer.code) == (503, "busy")
         stack.close()
-        while server.boundary._bodies.held:
-            time.sleep(0.01)
+        until(lambda: not server.boundary._bodies.held)
         assert server.send(big).status == 200

@@ -13,7 +13,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 PROGRAM = Path(sys.executable).with_name("cloxy")
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 class LiveServer:
@@ -50,7 +50,12 @@ class LiveServer:
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
             )
-        self.url = self._wait_for_url()
+        try:
+            self.url = self._wait_for_url()
+        except BaseException:
+            self.process.kill()  # it must not work on beside the tests that follow
+            self.process.wait()
+            raise
         return self
 
     def _wait_for_url(self) -> str:
@@ -85,7 +90,7 @@ class LiveServer:
             time.sleep(0.05)
         raise AssertionError(f"no vectors within {PATIENCE} s: {embedding}")
 
-    def stop(self, seconds: float = 20.0) -> int:
+    def stop(self, seconds: float = PATIENCE) -> int:
         """End it as a service manager does; its exit code."""
         if self.process is None:
             return 0
@@ -115,7 +120,7 @@ class LiveServer:
         for name, value in (headers or {}).items():
             request.add_header(name, value)
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return answer.status, answer.headers, answer.read()
         except urllib.error.HTTPError as error:
             with error:
@@ -124,7 +129,7 @@ class LiveServer:
     def connection(self) -> HTTPConnection:
         """A plain connection, for requests that no client library would send."""
         host, port = self.url.removeprefix("http://").rsplit(":", 1)
-        return HTTPConnection(host, int(port), timeout=30)
+        return HTTPConnection(host, int(port), timeout=PATIENCE)
 
 
 def line(uid: str, text: str, *, role: str = "user", session: str = "s-one", **more) -> str:

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from process.cli_runner import run_cloxy
 from server.every_place import attacked
-from server.live_server import LiveServer, line
+from server.live_server import PATIENCE, LiveServer, line
 
 from cloxy_core import identity
 
@@ -41,7 +41,7 @@ def token_of(server):
 
 def ended(server):
     """The exit code of a server that was told to end."""
-    return server.process.wait(20)
+    return server.process.wait(PATIENCE)
 
 
 def test_the_token_is_made_once_and_is_private(unlocked):

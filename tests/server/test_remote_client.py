@@ -11,6 +11,7 @@ import socketserver
 import threading
 
 import pytest
+from held_ports import held_port
 from process.cli_runner import run_cloxy
 from server.live_server import LiveServer, line, write_session
 
@@ -50,7 +51,10 @@ def tunnel_to(url, port=0):
                 pump(self.request, other)
                 back.join()
 
-    with socketserver.ThreadingTCPServer(("127.0.0.1", port), Forwarding) as server:
+    class Forwarder(socketserver.ThreadingTCPServer):
+        allow_reuse_address = True  # the port may be a held one
+
+    with Forwarder(("127.0.0.1", port), Forwarding) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         try:
@@ -81,14 +85,17 @@ def test_a_tunnel_needs_the_check_switched_off_and_then_works(isolated, remote):
         assert b"CLOXY_ALLOWED_HOSTS" in misdirected.stderr
 
 
-def test_the_name_of_the_tunnel_is_allowed_at_the_server(isolated, tmp_path):
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        port = trial.getsockname()[1]
-    settings = {"CLOXY_API_KEY": KEY, "CLOXY_ALLOWED_HOSTS": f"127.0.0.1:{port}"}
+@pytest.fixture
+def held():
+    with held_port() as port:
+        yield port
+
+
+def test_the_name_of_the_tunnel_is_allowed_at_the_server(isolated, tmp_path, held):
+    settings = {"CLOXY_API_KEY": KEY, "CLOXY_ALLOWED_HOSTS": f"127.0.0.1:{held}"}
     with LiveServer(tmp_path / "other", **settings) as server:
         write_session(server.logs, "s-one", line("u1", "the deploy runs on Mondays"))
-        with tunnel_to(server.url, port) as url:
+        with tunnel_to(server.url, held) as url:
             client_env(
                 isolated / ".cloxy", CLOXY_URL=url, CLOXY_API_KEY=KEY, CLOXY_VERIFY_SERVER="0"
             )

@@ -111,7 +111,7 @@ def test_recall_filters(filled):
 def test_recall_refuses_in_words(filled, body, status):
     got, answer = filled.ask("POST", "/recall", body)
     assert got == status
-    assert set(answer["error"]) == {"code", "message", "hint"}
+    assert set(answer["error"]) == {"type", "code", "message", "hint", "param"}
     assert answer["detail"] == answer["error"]["message"]
 
 

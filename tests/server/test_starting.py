@@ -8,7 +8,7 @@ import stat
 import subprocess
 
 import pytest
-from server.live_server import PROGRAM
+from server.live_server import PATIENCE, PROGRAM
 
 from cloxy_core.runtime.lock import read_holder
 
@@ -21,7 +21,7 @@ def start(folder, *arguments, **settings):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from process.cli_runner import PROGRAM, child_environment, run_cloxy
-from server.live_server import LiveServer, line
+from server.live_server import PATIENCE, LiveServer, line
 
 from cloxy_core.cli.main import COMMANDS
 
@@ -163,6 +163,20 @@ WITH_SERVER = {
     "ignore": [["--list"], ["--list", "--json"], ["no \x1b[2J such"]],
     "retention": [["--list"], ["--list", "--json"], ["no \x1b[2J such", "3"]],
     "ingest": [[], ["--json"], ["--force"], ["{logs}"], ["/no/such/\x1b[2Jfolder"]],
+    "sessions": [
+        [],
+        ["list", "--json"],
+        ["otter \x1b[2J \u202e"],
+        ["show", "no \x1b[2J such"],
+        ["resume", "no \x1b[2J such"],
+    ],
+    "sources": [
+        [],
+        ["--json"],
+        ["try", "/no/such/\x1b[2Jfile"],
+        ["try", "{logs}/no \x1b[2J.jsonl", "--agent", "no \x1b[2J such"],
+    ],
+    "chat": [["otter"], ["otter \x1b[2J \u202e"], ["otter", "--project", "\u202egpj.exe"]],
 }
 WITHOUT = {
     "backup": [[], ["--json"]],
@@ -171,11 +185,18 @@ WITHOUT = {
     "export": [["{out}"], ["-"]],
     "hook": [["--help"]],
     "import": [["{made}"], ["{made}", "--json"], ["/no/such/\x1b[2Jfile"]],
+    "init": [
+        ["--model", "no \x1b[2J such"],
+        ["--model", "/no/such/\x1b[2Jfile"],
+        ["--server", "no such \x1b[2J host"],
+    ],
     "install-service": [["--print"]],
+    "list": [[], ["--json"], ["--all"]],
     "key": [["create", "--force"], ["show"], ["show", "--json"], ["remove"]],
     "plugins": [["list"], ["list", "--json"], ["info", "no \x1b[2J such"], ["disable", "no\x1bx"]],
     "reembed": [[]],
     "restore": [["/no/such/\x1b[2Jfile"]],
+    "show": [[], ["--json"]],
     "start": [["--host", "no such \x1b[2J host"]],
     "stop": [[]],
     "uninstall-service": [[]],
@@ -228,7 +249,7 @@ def test_a_start_in_the_foreground_and_its_end(stopped):
     )
     first = process.stderr.readline()
     process.send_signal(signal.SIGTERM)
-    out, rest = process.communicate(timeout=30)
+    out, rest = process.communicate(timeout=PATIENCE)
     assert b" at http://" in first
     assert not FORBIDDEN.search((out + first + rest).decode("utf-8"))
 

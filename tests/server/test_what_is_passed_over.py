@@ -1,4 +1,4 @@
-"""A link among the logs is told, and is no reason to call every pass a failure."""
+"""A link among the logs is told where sources are told of, and is no failure and no warning."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import subprocess
 from server.live_server import PROGRAM, line, write_session
 
 
-def test_a_link_is_a_warning_and_no_error(live):
+def test_a_link_is_told_and_is_no_failure(live):
     target = live.folder / "elsewhere.jsonl"
     target.write_text(line("x1", "not to be read"))
     (live.logs / "link.jsonl").symlink_to(target)
@@ -18,6 +18,11 @@ def test_a_link_is_a_warning_and_no_error(live):
         timeout=60,
     )
     assert run.returncode == 0, run.stdout
-    warnings = live.ask("GET", "/ingest_status")[1]["warnings"]
-    assert any("link.jsonl" in warning and "link" in warning for warning in warnings)
+    told = [
+        f"{each['place']}: {each['reason']}"
+        for source in live.ask("GET", "/sources")[1]["sources"]
+        for each in source["passed_over"]
+    ]
+    assert any("link.jsonl: is a link" in each for each in told)
+    assert not any("link" in each for each in live.ask("GET", "/ingest_status")[1]["warnings"])
     assert not live.ask("POST", "/recall", {"query": "not to be read"})[1]["results"]

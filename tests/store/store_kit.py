@@ -134,7 +134,7 @@ def child(script, *arguments, **more):
     )
 
 
-def wait_until(condition, seconds=20):
+def wait_until(condition, seconds=120):
     """Wait for something that another thread or process does."""
     end = time.monotonic() + seconds
     while not condition():

@@ -22,7 +22,7 @@ def test_death_at_random_moments_loses_and_doubles_nothing(tmp_path):
         process.stdout.readline()
         time.sleep(chance.uniform(0, 0.05))
         process.send_signal(signal.SIGKILL)
-        lines = process.communicate(timeout=20)[0].splitlines()
+        lines = process.communicate(timeout=100)[0].splitlines()
         acknowledged = int(lines[-1]) if lines and lines[-1].isdigit() else acknowledged
         assert sound(path), f"seed {SEED}"
         (offset,) = query(path, "SELECT value FROM counters WHERE key = 'offset'")[0]

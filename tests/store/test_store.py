@@ -79,12 +79,12 @@ def test_a_read_is_one_snapshot_and_cannot_write(tmp_path):
     def slow(connection):
         before = count(connection)
         began.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return before, count(connection)
 
     async def work(store):
         reading = asyncio.ensure_future(store.read(slow))
-        await asyncio.to_thread(began.wait, 10)
+        await asyncio.to_thread(began.wait, 60)
         await store.write(add_memories(memory_row(1)))
         assert store.facts().oldest_read.name.endswith("slow")
         go_on.set()
@@ -140,11 +140,11 @@ def test_durable_writes_go_before_the_others(tmp_path):
 
     def block(connection):
         began.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
 
     async def work(store):
         first = asyncio.ensure_future(store.write(block))
-        await asyncio.to_thread(began.wait, 10)
+        await asyncio.to_thread(began.wait, 60)
         rest = [
             asyncio.ensure_future(store.write(lambda c: order.append("ingest"))),
             asyncio.ensure_future(store.write(lambda c: order.append("forget"), durable=True)),
@@ -332,11 +332,11 @@ def test_reads_go_on_during_a_write_and_see_it_only_afterwards(tmp_path):
     def slow(connection):
         add_memories(memory_row(1))(connection)
         began.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
 
     async def work(store):
         writing = asyncio.ensure_future(store.write(slow))
-        await asyncio.to_thread(began.wait, 10)
+        await asyncio.to_thread(began.wait, 60)
         during = await store.read(count)
         go_on.set()
         await writing
@@ -351,12 +351,12 @@ def test_a_reader_that_never_ends_is_named_and_at_last_ended(tmp_path):
     def sits(connection):
         count(connection)
         began.set()
-        assert go_on.wait(20)
+        assert go_on.wait(60)
         return count(connection)
 
     async def work(store):
         reading = asyncio.ensure_future(store.read(sits))
-        await asyncio.to_thread(began.wait, 10)
+        await asyncio.to_thread(began.wait, 60)
         number, refused = 0, None
         while refused is None and number < 2000:
             rows = [memory_row(number + n, "x" * 3000) for n in range(20)]

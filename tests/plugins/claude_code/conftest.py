@@ -1,9 +1,7 @@
 """The parser and the source over session logs made by the tests."""
 
 import pytest
-from claude_logs import Logs
-
-from cloxy_plugins.claude_code.source import ClaudeCodeSource
+from claude_logs import Logs, source_of
 
 
 @pytest.fixture
@@ -20,4 +18,4 @@ def projects(tmp_path):
 
 @pytest.fixture
 def source(projects):
-    return ClaudeCodeSource([projects])
+    return source_of([projects])

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cloxy_hookspecs import OriginPolicy
+from cloxy_core.services.logs.reader import Logs
 from cloxy_plugins.claude_code import plugin
 from cloxy_plugins.claude_code.roots import folders_to_watch
 from cloxy_plugins.claude_code.settings import DIRS, parse_folders
@@ -22,6 +22,7 @@ def context(folders):
         settings={DIRS: folders},
         paths=SimpleNamespace(data=Path("/home/ann/.cloxy")),
         clock=SimpleNamespace(now_ms=lambda: 0),
+        service=lambda port: Logs(Path("/nowhere")),
     )
 
 
@@ -35,9 +36,6 @@ def test_records(monkeypatch):
         "messages",
         "transcript",
     )
-    assert list(plugin.cloxy_origins()) == [
-        OriginPolicy("transcript", "episodic", "working", immutable=True, deduplicates=False)
-    ]
     assert (DIRS.name, DIRS.variable) == ("watch.dirs", "CLOXY_WATCH_DIRS")
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     assert list(source.create(context(None)).roots()) == [

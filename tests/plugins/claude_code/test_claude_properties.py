@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from claude_logs import Logs, dumped, record, text
+from claude_logs import Logs, dumped, record, source_of, text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -158,12 +158,10 @@ def test_any_state_is_accepted(state):
 @settings(max_examples=80, deadline=None)
 @given(data=st.data(), total=st.integers(1, 12))
 def test_growing_torn_and_rewritten_file_gives_each_message_once(tmp_path_factory, data, total):
-    from cloxy_plugins.claude_code.source import ClaudeCodeSource
-
     root = tmp_path_factory.mktemp("grow")
     path = root / "s-aaa.jsonl"
     content = dumped(*(record("user", f"u{n}", f"text {n}") for n in range(total)))
-    source = ClaudeCodeSource([root])
+    source = source_of([root])
     offset, state, said = 0, {}, []
     cuts = data.draw(st.lists(st.integers(0, len(content)), max_size=6))
     for cut in [*cuts, len(content)]:

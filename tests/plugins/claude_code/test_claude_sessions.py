@@ -38,7 +38,8 @@ def test_fork_names_its_parent(logs):
 
     result = logs.result(record("user", "u1", "one", sessionId="s-new", forkedFrom=fork))
 
-    assert result.sessions["s-new"].parent == "s-old"
+    facts = result.sessions["s-new"]
+    assert (facts.parent, facts.relation) == ("s-old", "fork")
 
 
 @pytest.mark.parametrize(

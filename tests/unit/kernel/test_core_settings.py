@@ -127,6 +127,18 @@ TABLE = {
         {},
         ["k=v,k=w", "k="],
     ),
+    "CLOXY_LLM_CHAT": (core.LLM_CHAT, "auto", " llama-cpp ", "llama-cpp", "auto", ["a\nb"]),
+    "CLOXY_LLM_EXTRACT": (core.LLM_EXTRACT, "none", "http", "http", "none", ["a\nb"]),
+    "CLOXY_LLM_REFLECT": (core.LLM_REFLECT, "none", "http", "http", "none", ["a\nb"]),
+    "CLOXY_LLM_RERANK": (core.LLM_RERANK, "none", "http", "http", "none", ["a\nb"]),
+    "CLOXY_CONFIG": (core.LLM_CONFIG, None, "/srv/m.json", Path("/srv/m.json"), None, ["a\0"]),
+    "CLOXY_EAGER_LLM": (core.LLM_EAGER, False, "1", True, False, ["2", "maybe"]),
+    "CLOXY_LLM_IDLE": (core.LLM_IDLE, 600.0, "0", 0.0, 600.0, ["-1", "nan", "soon"]),
+    "CLOXY_LLM_QUEUE": (core.LLM_QUEUE, 4, "0", 0, 4, ["-1", "10001", "1.5"]),
+    "CLOXY_LLM_WAIT": (core.LLM_WAIT, 60.0, "0.5", 0.5, 60.0, ["0", "-1", "inf"]),
+    "CLOXY_LLM_TIMEOUT": (core.LLM_TIMEOUT, 600.0, "5", 5.0, 600.0, ["0", "-1", "nan"]),
+    "CLOXY_LLM_FIRST_PIECE": (core.LLM_FIRST_PIECE, 300.0, "7", 7.0, 300.0, ["0", "-1", "x"]),
+    "CLOXY_LLM_THREADS": (core.LLM_THREADS, 0, "3", 3, 0, ["-1", "1025", "all"]),
     "CLOXY_LOG_LEVEL": (core.LOG_LEVEL, "info", "DEBUG", "debug", "info", ["loud", "10"]),
 }
 BAD = [(variable, text) for variable, row in TABLE.items() for text in row[5]]

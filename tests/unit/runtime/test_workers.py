@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from cloxy_core.runtime.workers import WorkerPlan, Workers, take_short_turns
+from cloxy_core.runtime.workers import WorkerPlan, Workers, someone_is_left, take_short_turns
 from cloxy_hookspecs.errors import StoreBusyError
 
 
@@ -13,7 +13,7 @@ from cloxy_hookspecs.errors import StoreBusyError
 def workers():
     made = Workers({"one": WorkerPlan(1, 3), "two": WorkerPlan(2, 8)})
     yield made
-    assert made.close_blocking(5)
+    assert made.close_blocking(60)
 
 
 class Gate:
@@ -26,7 +26,7 @@ class Gate:
 
     def __call__(self):
         self.began.set()
-        assert self.open.wait(10)
+        assert self.open.wait(60)
         return self.value
 
 
@@ -53,20 +53,20 @@ def test_a_job_sees_the_context_of_its_caller(workers):
 def test_urgent_jobs_go_first_and_each_kind_keeps_its_order(workers):
     gate, order = Gate(), []
     workers.submit("one", gate)
-    assert gate.began.wait(5)
+    assert gate.began.wait(60)
     last = [workers.submit("one", lambda n=n: order.append(n)) for n in "ab"]
     workers.submit("one", lambda: order.append("A"), urgent=True)
     workers.submit("one", lambda: order.append("B"), urgent=True)
     assert workers.waiting("one") == 4
     gate.open.set()
-    last[-1].result(5)
+    last[-1].result(60)
     assert order == ["A", "B", "a", "b"]
 
 
 def test_a_full_queue_refuses_but_keeps_room_for_urgent_jobs(workers):
     gate = Gate()
     workers.submit("one", gate)
-    assert gate.began.wait(5)
+    assert gate.began.wait(60)
     futures = [workers.submit("one", int) for _ in range(3)]
     with pytest.raises(StoreBusyError, match="3 jobs already wait for the one threads"):
         workers.submit("one", int)
@@ -74,17 +74,17 @@ def test_a_full_queue_refuses_but_keeps_room_for_urgent_jobs(workers):
     with pytest.raises(StoreBusyError):
         workers.submit("one", int, urgent=True)
     gate.open.set()
-    assert [future.result(5) for future in futures] == [0] * 6
+    assert [future.result(60) for future in futures] == [0] * 6
 
 
 def test_several_threads_work_at_the_same_time(workers):
     gates = [Gate(), Gate()]
     futures = [workers.submit("two", gate) for gate in gates]
-    assert all(gate.began.wait(5) for gate in gates)
+    assert all(gate.began.wait(60) for gate in gates)
     for gate in gates:
         gate.open.set()
     for future in futures:
-        future.result(5)
+        future.result(60)
 
 
 def test_a_cancelled_caller_takes_its_waiting_job_out(workers):
@@ -92,7 +92,7 @@ def test_a_cancelled_caller_takes_its_waiting_job_out(workers):
 
     async def run():
         first = asyncio.ensure_future(workers.run("one", gate))
-        await asyncio.to_thread(gate.began.wait, 5)
+        await asyncio.to_thread(gate.began.wait, 60)
         second = asyncio.ensure_future(workers.run("one", lambda: ran.append(1)))
         await asyncio.sleep(0)
         second.cancel()
@@ -122,13 +122,14 @@ def test_closing_does_not_wait_for_ever_and_nobody_is_left_waiting():
     workers = Workers({"one": WorkerPlan(1, 100)})
     gate = Gate("late")
     running = workers.submit("one", gate)
-    assert gate.began.wait(5)
+    assert gate.began.wait(60)
     waiting = workers.submit("one", int)
     assert not workers.close_blocking(0.05)
+    assert someone_is_left()
     with pytest.raises(StoreBusyError, match="shutting down"):
-        waiting.result(5)
+        waiting.result(60)
     gate.open.set()
-    assert running.result(5) == "late"
+    assert running.result(60) == "late"
 
 
 def test_an_idle_thread_keeps_no_reference_to_its_last_job(workers):
@@ -141,8 +142,8 @@ def test_an_idle_thread_keeps_no_reference_to_its_last_job(workers):
 
     job = Big()
     reference = weakref.ref(job)
-    workers.submit("one", job).result(5)
-    workers.submit("one", int).result(5)
+    workers.submit("one", job).result(60)
+    workers.submit("one", int).result(60)
     del job
     gc.collect()
     assert reference() is None

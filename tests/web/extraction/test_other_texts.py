@@ -144,3 +144,15 @@ def test_a_pdf_without_the_library_names_the_extra(monkeypatch):
     made = pdf_page(b"%PDF-1.7", refused)
     assert made["refused"] == "extra"
     assert made["hint"] == "pip install 'cloxy[pdf]'"
+
+
+@pytest.mark.parametrize("mode", ["clean", "markdown"])
+def test_what_a_document_type_declares_is_no_text_of_the_page(mode):
+    prose = "The ferry leaves the harbour at noon, and comes back in the evening. " * 4
+    page = (
+        '<?xml version="1.0"?>\n<!DOCTYPE html [\n<!ENTITY x SYSTEM "file:///etc/passwd">\n'
+        '<!ENTITY y "told">\n]>\n<html xmlns="http://www.w3.org/1999/xhtml"><body>'
+        f"<p>Before &x; after. {prose}</p></body></html>"
+    )
+    text = read(page, mode, media_type="application/xhtml+xml")["text"]
+    assert text.startswith("Before &x; after. The ferry")

@@ -9,6 +9,8 @@ import pytest
 
 FILE = Path(__file__).parents[3] / "benchmarks" / "extraction" / "quality.py"
 LEAST_PRECISION = 0.9
+HALVES = ("open", "held-out")
+"""The blind pages are only measured, by hand: a test that failed would lead to tuning on them."""
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +19,8 @@ def counts():
     spec = importlib.util.spec_from_file_location("extraction_quality", FILE)
     quality = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(quality)
-    pages = [quality.load(path) for path in sorted(quality.PAGES.glob("*/*/*.html"))]
+    paths = sorted(quality.PAGES.glob("*/*/*.html"))
+    pages = [quality.load(path) for path in paths if path.parts[-3] in HALVES]
     found, misses = defaultdict(quality.Count), []
     for page, text in zip(pages, quality.ours(pages), strict=True):
         noted = misses if page.half == "open" else None

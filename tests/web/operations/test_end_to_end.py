@@ -170,13 +170,16 @@ class TestEveryEndpoint:
     def test_refusals(self, post, path, more, url, expected, code):
         status, answer = post(path, {"url": url, **more})
         assert (status, answer["error"]["code"]) == (expected, code)
+        assert answer["detail"] == answer["error"]["message"]
+        assert answer["url"] == url
 
     def test_missing_fields(self, post, path, more):
         assert post(path, more)[0] in {400, 422}
 
 
 def test_unknown_mode_and_bad_selector(post):
-    assert post("/fetch", {"url": ADDRESS, "mode": "fancy"})[0] == 400
+    status, answer = post("/fetch", {"url": ADDRESS, "mode": "fancy"})
+    assert (status, answer["error"]["code"], answer["url"]) == (400, "input", ADDRESS)
     assert post("/fetch", {"url": ADDRESS, "mode": "extract"})[0] == 400
     bad = {"url": ADDRESS, "mode": "extract", "selector": "p[["}
     assert post("/fetch", bad)[0] == 400
@@ -193,6 +196,13 @@ def test_several_pages_of_which_one_may_not_be_read(post):
         "fetch",
     ]
     assert {match["url"] for match in answer["matches"]} == {ADDRESS}
+
+
+def test_errors_about_no_page_or_about_several_name_none(post):
+    for path, body in (("/verify", {"claim": "x"}), ("/ingest_text", {"text": " "})):
+        status, answer = post(path, body)
+        assert status == 400
+        assert "url" not in answer
 
 
 def test_nothing_was_asked_of_anybody_else(post, served):

@@ -7,7 +7,7 @@ import pytest
 from web.operations.pages import URL, Context, Pages, page
 
 from cloxy_hookspecs import BlockedURLError, InputError, MissingExtraError
-from cloxy_plugins.web import operations_patterns
+from cloxy_plugins.web import operations_patterns, operations_search
 from cloxy_plugins.web.operations_models import SearchInput
 from cloxy_plugins.web.operations_patterns import WINDOW, find_pattern, find_text
 from cloxy_plugins.web.operations_search import create_search
@@ -140,6 +140,32 @@ def test_windows_of_a_long_line_are_one_line():
     assert find_pattern([line], "^needle|needle$").lines == []
     assert find_pattern(["ab" * WINDOW], r"^b|\bb|a$|a\b").lines == []
     assert find_pattern(["é" * WINDOW + "x"], "éx$").lines == [0]
+
+
+@pytest.mark.parametrize("place", [0, 17_000, 19_999, 200_000, 380_000])
+@pytest.mark.parametrize("length", [10, 1_999, 2_500, 21_000, 15_000])
+def test_match_of_any_length_at_any_place_of_a_long_line(place, length):
+    line = "-" * place + "b" + "a" * length + "c" + "-" * (400_000 - place)
+    assert find_pattern([line], "ba+c").lines == [0]
+    assert find_pattern([line], "^-*ba+c-*$").lines == [0]
+    assert find_pattern([line], f"ba{{{min(length, 900)}}}a*c").whole
+    assert find_pattern([line], "ba+d").lines == []
+
+
+def test_text_of_any_length_at_any_place_of_a_long_line():
+    needle = "x" + "ab" * 400
+    assert find_text(["ab" * 100_000 + needle + "ab" * 100_000], needle).lines == [0]
+
+
+def test_too_little_time_for_long_matches_is_told(monkeypatch):
+    """The first pass took so long that the second would end too late."""
+    seconds = iter([0.0, *[0.0, 0.1, 1.1, 1.1], *[1.2, 1.2], 1.3])
+    long = "b" + "a" * (WINDOW + 10_000) + "c"
+    found = find_pattern([long, "bac"], "ba+c", clock=lambda: next(seconds))
+    assert (list(found.lines), found.complete, found.whole) == ([1], True, False)
+    late = operations_patterns.Found([1], whole=False)
+    monkeypatch.setattr(operations_search, "find_pattern", lambda *_given: late)
+    assert "matches of up to 2,000" in search({URL: page(TEXT)}, "x", regex=True).notes[0]
 
 
 def test_without_the_engine_the_command_that_installs_it_is_told(monkeypatch):

@@ -9,7 +9,7 @@ from cloxy_core.services.web import pacing as module
 from cloxy_core.services.web.pacing import Pacing
 from cloxy_hookspecs import FetchBusyError, FetchError, FetchTimeoutError, ReadRequest
 
-PATIENCE = 20.0
+PATIENCE = 120.0
 
 
 class Slow(Canned):

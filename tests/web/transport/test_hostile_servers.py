@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import itertools
 import time
 import zlib
 
@@ -11,10 +12,11 @@ from backports import zstd
 from web.world import Names, fetcher, hop, ok, origin, says
 
 from cloxy_hookspecs import FetchError, FetchTimeoutError, HopResponse
+from cloxy_plugins.web import fetcher as web_fetcher
 
 MOST = 500_000
 BOMB = 64 * 1024 * 1024
-PATIENCE = 20.0
+PATIENCE = 60.0
 DEADLINE = 0.6
 
 
@@ -45,6 +47,13 @@ def frames(count):
     return zstd.compress(bytes(1 << 20)) * count
 
 
+def lying_frame(size):
+    """A frame of Zstandard that says it has ten bytes."""
+    pack = zstd.ZstdCompressor()
+    plain = pack.compress(bytes(size)) + pack.flush()
+    return plain[:4] + b"\x20\x0a" + plain[6:]
+
+
 def brotli_packed(size):
     pack = brotli.Compressor(quality=5)
     pieces = [pack.process(bytes(1 << 20)) for _ in range(size >> 20)]
@@ -57,6 +66,11 @@ def raw_deflated(size):
     return b"".join([*pieces, pack.flush()])
 
 
+# 64 MiB of zeros in Brotli with a window of 1 GiB (RFC 9841), made by the library's encoder.
+LARGE_ZEROS = bytes.fromhex(
+    "111effffff01900088c70221f7fe9fffffff004800c46101a07bffcfffff7f002400e2b000d0bdffe7ffff3f001200"
+    "715800e8deff0f"
+)
 BOMBS = {
     "gzip": lambda: (gzipped(BOMB), "gzip"),
     "x-gzip": lambda: (gzipped(BOMB), "X-GZip"),
@@ -64,8 +78,10 @@ BOMBS = {
     "zlib": lambda: (zlib.compress(bytes(BOMB)), "deflate"),
     "raw deflate": lambda: (raw_deflated(BOMB), "deflate"),
     "brotli": lambda: (brotli_packed(BOMB), "br"),
+    "brotli with a large window": lambda: (LARGE_ZEROS, "br"),
     "zstd": lambda: (zstd.compress(bytes(BOMB)), "zstd"),
     "zstd frames": lambda: (frames(2_000), "zstd"),
+    "zstd that says it is small": lambda: (lying_frame(BOMB), "zstd"),
 }
 
 
@@ -269,9 +285,10 @@ SLOW = {
 @pytest.mark.parametrize("slow", SLOW.values(), ids=SLOW)
 def test_slow_server_is_left_at_the_deadline(slow):
     """And the server sees the connection end."""
-    left = asyncio.Event()
+    asked, left = asyncio.Event(), asyncio.Event()
 
     async def answer(head, reader, writer):
+        asked.set()
         answering = asyncio.create_task(slow(head, reader, writer))
         try:
             while await reader.read(1_000):
@@ -286,7 +303,8 @@ def test_slow_server_is_left_at_the_deadline(slow):
             names = Names(routes={"any": port})
             with pytest.raises(FetchTimeoutError):
                 await fetcher(names).fetch(hop(seconds=DEADLINE))
-            await asyncio.wait_for(left.wait(), PATIENCE)
+            if asked.is_set():  # else it was left before it had anything to see
+                await asyncio.wait_for(left.wait(), PATIENCE)
 
     start = time.monotonic()
     asyncio.run(run())
@@ -335,3 +353,45 @@ def test_body_in_single_bytes_leaves_turns_to_others():
 
     assert asyncio.run(run()).body == b"a" * pieces
     assert len(turns) > pieces / 300
+
+
+@pytest.mark.parametrize("packing", ["", "Content-Encoding: gzip\r\n"])
+def test_bodies_in_single_bytes_leave_others_most_of_the_time(monkeypatch, packing):
+    """Each pause is twice as long as what came before it took, and only one pauses at a time."""
+    pieces, ticks = 2_000, itertools.count()
+    body = b"a" * pieces if not packing else gzip.compress(b"") * (pieces // 20)
+    start = f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n{packing}\r\n".encode()
+    data = start + b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n"
+    pausing, pauses, real = [], [], asyncio.sleep
+
+    async def sleep(seconds):
+        if seconds:
+            assert not pausing, "the other one pauses already"
+            pausing.append(1)
+            pauses.append(seconds)
+            await real(0.001)
+            pausing.clear()
+        else:
+            await real(0)
+
+    monkeypatch.setattr(web_fetcher.time, "thread_time", lambda: 0.01 * next(ticks))
+    monkeypatch.setattr(web_fetcher.asyncio, "sleep", sleep)
+
+    async def run():
+        async with origin(says(data)) as port:
+            one = fetcher(Names(routes={"any": port}))
+            await asyncio.gather(*(one.fetch(hop(seconds=PATIENCE)) for _ in range(2)))
+
+    asyncio.run(run())
+    assert len(pauses) >= 2 * pieces // 64
+    assert min(pauses) > 0.019
+    assert max(pauses) <= web_fetcher.MOST_IDLE
+
+
+def test_body_in_honest_pieces_is_not_held_up(monkeypatch):
+    monkeypatch.setattr(web_fetcher, "IDLE", float("inf"))
+    monkeypatch.setattr(web_fetcher, "MOST_IDLE", float("inf"))
+    start = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunk = b"4e20\r\n" + bytes(20_000) + b"\r\n"
+    response = ask(says(start + chunk * 20 + b"0\r\n\r\n"))
+    assert len(response.body) == 400_000

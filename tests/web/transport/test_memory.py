@@ -26,6 +26,18 @@ def br():
     while True:
         yield pack.process(ZEROS) + pack.flush()
 
+def large_br():
+    # A window of 1 GiB, in blocks of 16 MiB of zeros.
+    yield bytes.fromhex("111effffff01900088c70221f7fe9fffffff004800c46101a07bffcf")
+    yield bytes.fromhex("ffff7f002400e2b000d0bdffe7ffff3f001200715800e8deff0f")
+
+def zstd_that_says_ten_bytes():
+    pack = zstd.ZstdCompressor()
+    first = pack.compress(ZEROS, pack.FLUSH_BLOCK)
+    yield first[:4] + bytes([0x20, 10]) + first[6:]
+    while True:
+        yield pack.compress(ZEROS, pack.FLUSH_BLOCK)
+
 def zstd_frames():
     frame = zstd.compress(ZEROS)
     while True:
@@ -39,12 +51,14 @@ def headers():
     while True:
         yield b"X-A: " + ZEROS
 
-WAYS = {"gzip": gzip, "br": br, "zstd": zstd_frames, "identity": plain, "headers": headers}
+WAYS = {"gzip": gzip, "br": br, "zstd": zstd_frames, "br-large": large_br,
+        "zstd-small": zstd_that_says_ten_bytes, "identity": plain, "headers": headers}
 
 async def answer(head, reader, writer):
     way = head.split()[1].strip("/")
     end = "" if way == "headers" else "\\r\\n"
-    writer.write(f"HTTP/1.1 200 OK\\r\\nContent-Encoding: {way}\\r\\n{end}".encode())
+    packed = way.partition("-")[0]
+    writer.write(f"HTTP/1.1 200 OK\\r\\nContent-Encoding: {packed}\\r\\n{end}".encode())
     for number, piece in zip(range(10_000), WAYS[way]()):
         writer.write(piece)
         await writer.drain()
@@ -68,7 +82,9 @@ asyncio.run(main())
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("way", ["gzip", "br", "zstd", "identity", "headers"])
+@pytest.mark.parametrize(
+    "way", ["gzip", "br", "br-large", "zstd", "zstd-small", "identity", "headers"]
+)
 def test_ten_gigabytes_take_little(way):
     tests = Path(__file__).parents[2]
     run = subprocess.run(

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloxy_hookspecs import FetchError
+from cloxy_plugins.web import unpacking_brotli
 from cloxy_plugins.web.unpacking import PIECE, Unpacking
 
 
@@ -98,6 +99,85 @@ def test_too_many_ways(ways):
 def test_unknown_way(way):
     with pytest.raises(FetchError, match="not known"):
         Unpacking([way])
+
+
+# Brotli with a window of 1 GiB (RFC 9841), as the library's encoder makes it at quality 5: a short
+# text 100 times, and 64 MiB of zeros.
+LARGE_TEXT = bytes.fromhex("115e8c1a001070c89146d032cb8343b9093a862545c70a2fbd227a2ee6671201")
+LARGE_ZEROS = bytes.fromhex(
+    "111effffff01900088c70221f7fe9fffffff004800c46101a07bffcfffff7f002400e2b000d0bdffe7ffff3f001200"
+    "715800e8deff0f"
+)
+
+
+@given(CUTS)
+def test_brotli_with_a_large_window(cuts):
+    assert unpacked("br", LARGE_TEXT, cuts) == b"<p>plain text</p>" * 100
+    assert unpacked("gzip, br", brotli.compress(gzip.compress(b"text")), cuts) == b"text"
+
+
+def test_brotli_with_a_large_window_that_is_cut_or_goes_on_is_an_error():
+    for end in range(1, len(LARGE_TEXT)):
+        with pytest.raises(FetchError):
+            unpacked("br", LARGE_TEXT[:end])
+    with pytest.raises(FetchError):
+        unpacked("br", LARGE_TEXT + b"more")
+
+
+def test_window_of_brotli_does_not_grow_without_end():
+    """Those zeros may be packed themselves, and become nothing: nobody else would count them."""
+    unpacking = Unpacking(["br"])
+    found = 0
+    with pytest.raises(FetchError):
+        for piece in unpacking.feed(LARGE_ZEROS):
+            found += len(piece)
+    assert 500_000 < found <= 8 * 1024 * 1024
+
+
+def test_brotli_with_a_large_window_where_the_library_does_not_show_its_functions(monkeypatch):
+    unpacking_brotli._library.cache_clear()
+    monkeypatch.setattr(unpacking_brotli, "_NATIVE", "zlib")
+    with pytest.raises(FetchError, match="not packed in the way"):
+        unpacked("br", LARGE_TEXT)
+    assert unpacked("br", brotli.compress(b"text")) == b"text"
+
+
+def frame(data, told, *, flag, single=True, checksum=False):
+    """A frame of Zstandard, made anew around its blocks, with a header that says what we want."""
+    pack = zstd.ZstdCompressor(options={zstd.CompressionParameter.checksum_flag: int(checksum)})
+    plain = pack.compress(data) + pack.flush()
+    assert plain[4] & 0b1110_0011 == 0, "window, no size, no dictionary"
+    size = (1, 2, 4, 8)[flag] if single or flag else 0
+    written = (told - 256 if flag == 1 else told).to_bytes(8, "little")[:size]
+    descriptor = plain[4] | flag << 6 | single << 5
+    window = b"" if single else plain[5:6]
+    return plain[:4] + bytes([descriptor]) + window + written + plain[6:]
+
+
+@given(
+    st.sampled_from([(0, 10), (1, 300), (1, 65_000), (2, 10), (2, 1 << 31), (3, 10), (3, 1 << 60)]),
+    st.booleans(),
+    st.booleans(),
+    DATA,
+    CUTS,
+)
+def test_size_that_a_frame_of_zstd_tells_is_not_believed(told, single, checksum, data, cuts):
+    flag, size = told
+    lying = frame(data, size, flag=flag, single=single, checksum=checksum)
+    assert unpacked("zstd", lying + zstd.compress(b"more"), cuts) == data + b"more"
+
+
+def test_header_of_zstd_in_single_bytes():
+    packed = zstd.compress(b"text" * 100)
+    assert unpacked("zstd", packed, range(1, 12)) == b"text" * 100
+
+
+def test_dictionary_of_zstd_is_still_asked_for():
+    words = zstd.ZstdDict(b"the words of a dictionary " * 20, is_raw=True)
+    packed = zstd.compress(b"text", zstd_dict=words)
+    named = packed[:4] + bytes([packed[4] | 0b01]) + b"\x07" + packed[5:]
+    with pytest.raises(FetchError):
+        unpacked("zstd", named)
 
 
 def test_window_of_zstd_is_bounded():

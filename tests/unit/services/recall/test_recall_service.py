@@ -230,7 +230,9 @@ def test_a_lone_keyword_match_beats_the_only_vector(world):
 
 def test_resolved_authors():
     assert "subagent" not in resolved(Filters()).authors
-    assert resolved(Filters(subagents=True)).authors == ()
+    assert "subagent" in resolved(Filters(subagents=True)).authors
+    assert "own" not in {*resolved(Filters()).authors, *resolved(Filters(subagents=True)).authors}
+    assert resolved(Filters(authors=("own",))).authors == ("own",)
     assert resolved(Filters(authors=("subagent",))).authors == ("subagent",)
 
 

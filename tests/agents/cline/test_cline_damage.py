@@ -1,0 +1,259 @@
+"""Whatever happened to a file, reading it never fails without a word."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from cline_kit import (
+    AT,
+    TASK,
+    Tasks,
+    ask,
+    item_of,
+    items,
+    only,
+    parser,
+    put,
+    read,
+    said,
+    say,
+    sent,
+    talk,
+    texts,
+    typed,
+)
+
+from cloxy_core.testing.fakes import raw_lines
+from cloxy_core.testing.mutations import mutate
+
+SEEDS = 200
+
+
+@pytest.fixture
+def tasks(tmp_path):
+    return Tasks(tmp_path)
+
+
+def is_json(data):
+    """Whether it is well-formed but for its characters; what is missing then nobody could tell."""
+    try:
+        json.loads(data.decode("utf-8", "replace"), strict=False)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def damage(made, path):
+    """How often of all times something was lost; each time it is told."""
+    whole = path.read_bytes()
+    (item,), _ = items(made)
+    count = len(read(made, item).messages)
+    assert count >= 2
+    lost = 0
+    for seed in range(SEEDS):
+        data = mutate(whole, seed)
+        path.write_bytes(data)
+        result = read(made, item)
+        json.dumps(dict(result.state))
+        if len(result.messages) < count:
+            lost += 1
+            told = len(result.bad_lines) + sum(result.unknown.values())
+            assert told or is_json(data), seed
+    assert lost > SEEDS / 10, "the damage has to hit something"
+    return lost
+
+
+def test_damaged_windows(tasks):
+    damage(tasks.source, tasks.shown(*talk(), *[say(9 + n, "text", f"w {n}") for n in range(20)]))
+
+
+def test_damaged_sessions(tasks):
+    spoken = [said(typed("Why?")), said("So.", "assistant"), said(typed("And?"))]
+    damage(tasks.source, tasks.session("s1", *spoken, manifest={}))
+
+
+def test_damaged_histories_never_raise(tasks):
+    path = tasks.sent(*sent())
+    whole = path.read_bytes()
+    (item,), _ = items(tasks.source)
+    lost = 0
+    for seed in range(SEEDS):
+        path.write_bytes(mutate(whole, seed))
+        lost += len(read(tasks.source, item).messages) < 2
+    assert lost > SEEDS / 10
+
+
+def test_a_file_cut_short_gives_what_is_whole(tasks):
+    path = tasks.shown(*[say(0, "text", "Why?"), say(1, "text", "One."), say(2, "text", "Two.")])
+    whole = path.read_bytes()
+    before = [each.uid for each in only(tasks.source).messages]
+    path.write_bytes(whole[:-20])
+    result = only(tasks.source)
+    assert texts(result) == [("user", "Why?"), ("assistant", "One.")]
+    assert [each.uid for each in result.messages] == before[:2]
+    assert len(result.bad_lines) == 1
+    path.write_bytes(whole[: whole.index(b', {"ts"')])
+    result = only(tasks.source)
+    assert texts(result) == [("user", "Why?")]
+    assert [each.reason for each in result.bad_lines] == ["is cut short"]
+
+
+def test_a_damaged_message_costs_no_other(tasks):
+    path = tasks.shown(*[say(n, "text", f"word {n}") for n in range(4)])
+    path.write_bytes(path.read_bytes().replace(b'"word 2"', b'"word 2'))
+    result = only(tasks.source)
+    assert texts(result) == [("user", "word 0"), ("assistant", "word 1"), ("assistant", "word 3")]
+    assert len(result.bad_lines) == 1
+
+
+def test_without_its_head_no_words_are_a_persons(tasks):
+    path = tasks.shown(*[say(n, "text", f"word {n}") for n in range(3)])
+    path.write_bytes(path.read_bytes().replace(b'"word 0"', b'"word 0'))
+    result = only(tasks.source)
+    assert texts(result) == [("assistant", "word 1"), ("assistant", "word 2")]
+    assert len(result.bad_lines) == 1
+
+
+def test_without_its_head_a_history_has_no_task(tasks):
+    later = said([{"type": "text", "text": "<task>\nNot the first\n</task>"}])
+    path = tasks.sent(said("<task>\nWhy?\n</task>"), later, said("So.", "assistant"))
+    path.write_bytes(path.read_bytes().replace(b'</task>"', b"</task>", 1))
+    result = only(tasks.source)
+    assert texts(result) == [("assistant", "So.")]
+    assert len(result.bad_lines) == 1
+
+
+def test_words_behind_the_end_are_told(tasks):
+    path = tasks.shown(say(0, "text", "Why?"))
+    path.write_bytes(path.read_bytes() + path.read_bytes())
+    result = only(tasks.source)
+    assert texts(result) == [("user", "Why?")]
+    assert [each.reason for each in result.bad_lines] == ["is followed by something else"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\0" * 50, b"null", b"7", b"{}", b'"x"', b"[" * 5000, b"\xff\xfe", b'{"ts": 1}'],
+)
+@pytest.mark.parametrize("name", ["ui_messages.json", "api_conversation_history.json"])
+def test_what_is_no_list_is_told(tasks, name, data):
+    put(tasks.tasks / TASK / name, data)
+    result = only(tasks.source)
+    assert not result.messages
+    assert result.bad_lines
+
+
+STRANGE = [None, 7, "x", [], [None], [[]], {}, {"a": 1}, True, 1.5, 10**400, -1e999, "\ud800"]
+
+
+@pytest.mark.parametrize("value", STRANGE)
+def test_values_of_no_known_form(tasks, value):
+    keys = ("ts", "type", "say", "text", "images", "modelInfo", "partial", "contextCondense")
+    strange = [{**say(n, "text", "words"), key: value} for n, key in enumerate(keys, 1)]
+    asked = [
+        ask(20 + n, "followup", json.dumps({"question": "Q?", key: value}))
+        for n, key in enumerate(("response", "selected", "question"))
+    ]
+    kinds = [{**say(30, "tool", json.dumps({"tool": "summarizeTask", "content": value}))}]
+    kinds += [say(31, "api_req_started", json.dumps({"request": value}))]
+    tasks.shown(say(0, "text", "Why?"), *strange, *asked, *kinds, value)
+    beside = {"history_item.json": ("workspace", "parentTaskId")}
+    beside |= {
+        "task_metadata.json": ("model_usage",),
+        "sdk_writeback.json": ("baseUiMessageCount",),
+    }
+    for name, fields in beside.items():
+        tasks.beside(name, dict.fromkeys(fields, value))
+    assert ("user", "Why?") in texts(only(tasks.source))
+    for name in beside:
+        tasks.beside(name, value)
+    put(tasks.extension / "state" / "taskHistory.json", [value, {"id": value}])
+    assert ("user", "Why?") in texts(only(tasks.source))
+
+
+@pytest.mark.parametrize("value", STRANGE)
+def test_values_of_no_known_form_in_histories_and_sessions(tasks, value):
+    blocks = [{"type": value}, {"type": "text", "text": value}, {"type": "image", "source": value}]
+    blocks += [{"type": "tool_use", "id": value, "name": value, "input": value}]
+    blocks += [{"type": "tool_result", "tool_use_id": value, "content": value}, value]
+    fields = ("role", "content", "ts", "modelInfo", "metadata", "compactionSummary")
+    strange = [{**said("words", "assistant"), field: value} for field in fields]
+    strange += [said(blocks), said(blocks, "assistant"), value]
+    tasks.sent(said("<task>\nWhy?\n</task>"), *strange)
+    assert texts(only(tasks.source))[0] == ("user", "Why?")
+    tasks.session("s1", said("Why?"), *strange, manifest={"metadata": value}, compaction=strange)
+    for name in ("metadata", "cwd", "started_at", "model", "workspace_root"):
+        tasks.session("s1", said("Why?"), *strange, manifest={name: value})
+    for name in ("fork", "title", "sessionHistoryOrigin"):
+        tasks.session("s1", said("Why?"), *strange, manifest={"metadata": {name: value}})
+        found, failures = items(tasks.source)
+        assert failures == []
+        said_first = [texts(read(tasks.source, item))[0] for item in found]
+        assert said_first == [("user", "Why?")] * 2
+
+
+def test_a_file_that_is_too_large_is_told(tasks):
+    tasks.shown(*talk())
+    (item,), _ = items(tasks.source)
+    path = tasks.tasks / TASK / "ui_messages.json"
+    with path.open("r+b") as file:
+        file.truncate(200 << 20)
+    found, failures = items(tasks.source)
+    assert found == []
+    assert [failure.uri for failure in failures] == [str(path)]
+    with pytest.raises(OSError, match="large"):
+        read(tasks.source, item)
+
+
+def test_damaged_records(tasks):
+    tasks.shown(*talk())
+    (item,), _ = items(tasks.source)
+    whole = b"".join(each.data + b"\n" for each in tasks.source.read(item, 0))
+    for seed in range(SEEDS):
+        data = mutate(whole, seed)
+        result = parser().parse(item_of(data), raw_lines(data), {})
+        told = result.records + sum(result.unknown.values()) + len(result.bad_lines)
+        assert told >= sum(1 for each in data.split(b"\n") if each.strip())
+
+
+WRITER = """
+import json, sys
+path, at = sys.argv[1], int(sys.argv[2])
+for number, _line in enumerate(sys.stdin):
+    said = [{"ts": at + n, "type": "say", "say": "text", "text": f"word {n}"}
+            for n in range(number + 2)]
+    data = json.dumps(said)
+    with open(path, "w") as file:
+        file.write(data[:-9])
+        file.flush()
+        print("half", flush=True)
+        sys.stdin.readline()
+        file.write(data[-9:])
+    print("whole", flush=True)
+"""
+
+
+def test_a_file_that_another_process_is_writing(tasks):
+    path = tasks.shown(say(0, "text", "word 0"))
+    (item,), _ = items(tasks.source)
+    command = [sys.executable, "-c", WRITER, str(path), str(AT)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as writer:
+        try:
+            for number in range(5):
+                for state, count in (("half", number + 1), ("whole", number + 2)):
+                    writer.stdin.write("\n")
+                    writer.stdin.flush()
+                    assert writer.stdout.readline() == f"{state}\n"
+                    result = read(tasks.source, item)
+                    assert [each.text for each in result.messages] == [
+                        f"word {n}" for n in range(count)
+                    ]
+                    assert [each.uid for each in result.messages] == [
+                        f"{AT}/{AT + n}/text" for n in range(count)
+                    ]
+                    assert bool(result.bad_lines) == (state == "half")
+        finally:
+            writer.kill()

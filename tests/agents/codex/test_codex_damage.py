@@ -1,0 +1,98 @@
+"""Damaged rollouts: nothing raises, every loss is counted, nothing else is lost."""
+
+import pytest
+from agents.line_logs import TIMES, results_of_damage
+from codex_kit import START, THREAD, Log, item_for, parse, parser, uuid7
+
+CHAT = ["hello", "hi there"]
+
+
+def good():
+    return Log().meta().both(*CHAT)
+
+
+def texts(data):
+    messages, _facts, result = parse(data)
+    return [message.text for message in messages], result
+
+
+def test_two_records_on_one_line_and_zeros_and_a_mark_of_byte_order():
+    lines = good().data().split(b"\n")[:-1]
+    data = b"\xef\xbb\xbf" + lines[0] + b"\n" + lines[1] + lines[2] + b"\n" + b"\0" * 200 + b"\n"
+    found, result = texts(data + lines[3] + b"\n" + lines[4] + b"\n")
+    assert found == CHAT
+    assert [bad.reason for bad in result.bad_lines] == ["zero bytes"]
+
+
+def test_a_record_behind_half_of_another_is_kept():
+    lines = good().data().split(b"\n")[:-1]
+    found, result = texts(b"\n".join([lines[0], lines[1][:50] + lines[2], lines[3], lines[4]]))
+    assert found == CHAT
+    assert len(result.bad_lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("escaped", "expected"),
+    [
+        (b"build ok \\ud83d", "build ok \N{REPLACEMENT CHARACTER}"),
+        (b"ship \\ud83d\\ude80", "ship \N{ROCKET}"),
+        (b"a\\u2028b\\u0085c\\u0000d", "a\u2028b\u0085c\0d"),
+        ("a\u2028b\u0085c".encode(), "a\u2028b\u0085c"),
+    ],
+)
+def test_characters_that_trouble_others(escaped, expected):
+    line = b'{"type":"event_msg","payload":{"type":"user_message","message":"%s"}}\n' % escaped
+    assert texts(line + good().data()) == ([expected, *CHAT], texts(line + good().data())[1])
+
+
+def test_a_line_end_of_windows_is_one():
+    assert texts(good().data().replace(b"\n", b"\r\n"))[0] == CHAT
+
+
+@pytest.mark.parametrize("content", [None, [], {}, [None], [[]], [{"text": "x"}], 7, [{"type": 7}]])
+@pytest.mark.parametrize("role", ["user", "assistant", None, 7])
+def test_contents_of_no_known_form(content, role):
+    log = Log().meta()
+    payload = {"type": "message", "role": role, "content": content}
+    log.line("response_item", payload).bare(payload)
+    log.event("user_message", message=content, images=content, local_images=content)
+    log.event("agent_message", message=content).done("AgentMessage", None, content=content)
+    log.done("UserMessage", None, content=content).done("Plan", None, text=content)
+    log.line("compacted", {"message": content}).line("turn_context", {"turn_id": content})
+    log.event("task_started", turn_id=content, started_at=content)
+    log.line("session_meta", {"id": content, "source": content, "git": content})
+    log.event("item_completed", item=content).both(*CHAT)
+    assert [m.text for m in parse(log)[0]] == CHAT
+
+
+@pytest.mark.parametrize("stamp", [None, "9999-99-99", "1e400", 7, {}, "2199-01-01T00:00:00Z"])
+def test_a_time_that_cannot_be_is_taken_for_none(stamp):
+    log = Log().meta().both(*CHAT)
+    for line in log.lines[1:]:
+        line["timestamp"] = stamp
+    assert [m.approximate for m in parse(log)[0]] == [True, True]
+
+
+def rich():
+    """A rollout with a bit of everything."""
+    log = Log().meta().turn(uuid7(START, 1)).both(*CHAT)
+    log.item("user", {"type": "input_image", "image_url": "data:image/png;base64,QUJD"})
+    log.done("Plan", None, text="# Plan").item("assistant", "<proposed_plan># Plan</proposed_plan>")
+    log.line("compacted", {"message": "They greeted.", "replacement_history": [{}]})
+    log.turn(uuid7(START, 2)).done("UserMessage", "go").done("AgentMessage", "gone")
+    log.meta(uuid7(START, 3)).meta()
+    return log.item("user", "<environment_context><cwd>/srv</cwd></environment_context>")
+
+
+def bare():
+    log = Log().bare({"id": THREAD, "instructions": None, "timestamp": "2026-05-02T09:00:00Z"})
+    for role, text in (("user", "hello"), ("assistant", "hi there")):
+        log.bare({"type": "message", "role": role, "content": [{"type": "x", "text": text}]})
+        log.bare({"type": "message", "role": role, "content": text})
+    return log
+
+
+@pytest.mark.parametrize("sample", [good, rich, bare])
+def test_mutations_never_raise_and_each_loss_is_counted(sample):
+    results = list(results_of_damage(parser, item_for, sample().data()))
+    assert len(results) == TIMES

@@ -1,0 +1,156 @@
+"""Whatever happened to a session's file, reading it never fails without a word."""
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+from continue_kit import HISTORY, Home, assistant, item_of, items, only, parser, read, texts, user
+
+from cloxy_core.testing.fakes import raw_lines
+from cloxy_core.testing.mutations import mutate
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Home(tmp_path / "global")
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "the file is empty"),
+        (b" \n", "the file is empty"),
+        (b'{"sessionId": "s1", "history": [', "the file is not JSON"),
+        (b"\x00" * 200, "the file is not JSON"),
+        (b"[" * 100_000, "the file is not JSON"),
+        (b"[1]", "the file holds no session"),
+        (b"{}", "the file holds no session"),
+        (b'{"history": {"a": 1}}', "the file holds no session"),
+    ],
+)
+def test_a_file_that_is_no_session_is_told(home, data, reason):
+    (home.sessions / "s1.json").write_bytes(data)
+    result = only(home)
+    assert result.messages == []
+    assert [line.reason for line in result.bad_lines] == [reason]
+
+
+def test_texts_that_are_no_unicode_are_repaired(home):
+    home.write([user("HALF ZERO"), assistant("rocket")])
+    path = home.sessions / "s1.json"
+    data = path.read_bytes().replace(b"HALF", b"build ok \\ud83d").replace(b"ZERO", b"\x01\\u0000")
+    path.write_bytes(b"\xef\xbb\xbf" + data.replace(b"rocket", b"\\ud83d\\ude80 \xff"))
+    assert texts(only(home)) == [
+        ("user", "build ok \ufffd \x01\x00"),
+        ("assistant", "\U0001f680 \ufffd"),
+    ]
+
+
+def test_damaged_sessions(home):
+    path = home.write()
+    whole = path.read_bytes()
+    lost = 0
+    for seed in range(300):
+        path.write_bytes(mutate(whole, seed))
+        result = only(home)
+        lost += len(result.messages) < 4
+        if len(result.messages) < 4 and not _well_formed(path.read_bytes()):
+            assert result.bad_lines or result.unknown, seed
+    assert lost > 100, "the damage has to hit something"
+
+
+def test_damaged_lists(home):
+    home.write()
+    path = home.sessions / "sessions.json"
+    whole = path.read_bytes()
+    for seed in range(100):
+        path.write_bytes(mutate(whole, seed))
+        assert len(only(home).messages) == 4
+
+
+def test_damaged_records(home):
+    home.write()
+    (item,), _ = items(home.source)
+    whole = b"".join(each.data + b"\n" for each in home.source.read(item, 0))
+    for seed in range(100):
+        data = mutate(whole, seed)
+        result = parser().parse(item_of(data), raw_lines(data), {})
+        told = result.records + sum(result.unknown.values()) + len(result.bad_lines)
+        assert told >= sum(1 for each in data.split(b"\n") if each.strip())
+
+
+@pytest.mark.parametrize("value", [None, 7, "x", [], [None], [[]], {}, {"a": 1}, True, 1.5, 2**70])
+def test_values_of_no_known_form(home, value):
+    for key in ("sessionId", "title", "workspaceDirectory", "chatModelTitle", "mode", "usage"):
+        home.write(**{key: value}, name="s1", listed=False)
+        assert len(only(home).messages) == 4
+    for key in ("contextItems", "editorState", "promptLogs", "reasoning", "conversationSummary"):
+        home.write([each | {key: value} for each in HISTORY], listed=False)
+        assert len(only(home).messages) >= 4
+        home.write([user("x", editorState={"content": [{"type": "mention", "attrs": value}]},
+                         contextItems=[{"content": value}])], listed=False)  # fmt: skip
+        assert texts(only(home)) == [("user", "x")]
+    for key in ("role", "content", "id", "toolCalls"):
+        home.write([{"message": each["message"] | {key: value}} for each in HISTORY], listed=False)
+        only(home)
+    for key in ("text", "type", "imageUrl"):
+        home.write([user([{"type": "text", "text": "x", key: value}])], listed=False)
+        only(home)
+    home.write(history=[value], listed=False)
+    only(home)
+    home.list({"sessionId": "s1", "dateCreated": value, "title": value})
+    home.write(title=None, listed=False)
+    assert len(only(home).messages) == 4
+
+
+WRITER = """
+import json, sys, time
+path = sys.argv[1]
+print("ready", flush=True)
+until = time.monotonic() + 60
+history = []
+while time.monotonic() < until:
+    number = len(history)
+    said = {"role": "user", "id": f"u{number}", "content": f"words {number} " + "x" * 20_000}
+    history.append({"message": said, "contextItems": []})
+    with open(path, "w") as file:
+        file.write(json.dumps({"sessionId": "s1", "title": "T", "history": history}))
+    if number > 40:
+        history = []
+"""
+
+
+def test_a_session_that_is_written_all_the_time(home):
+    """Each look sees a whole session, or tells that it could not."""
+    path = home.write()
+    command = [sys.executable, "-c", WRITER, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+        try:
+            assert writer.stdout.readline() == "ready\n"
+            whole = 0
+            until = time.monotonic() + 30
+            while whole < 12 and time.monotonic() < until:
+                found, failures = items(home.source)
+                assert failures == []
+                for item in found:
+                    result = read(home.source, item)
+                    if result.bad_lines:
+                        assert result.messages == []
+                        continue
+                    words = [message.text[:8] for message in result.messages if "x" in message.text]
+                    assert words == [f"words {n} "[:8] for n in range(len(words))]
+                    whole += bool(words)
+            assert writer.poll() is None, "the writer was not disturbed"
+        finally:
+            writer.kill()
+    assert whole == 12
+
+
+def _well_formed(data):
+    try:
+        json.loads(data.decode("utf-8", "replace") or "null", strict=False)
+    except (ValueError, RecursionError):
+        return False
+    return True

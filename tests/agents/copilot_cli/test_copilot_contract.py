@@ -1,0 +1,60 @@
+"""The conformance kit on what the plugin brings."""
+
+import pytest
+from copilot_kit import SESSION, Log
+
+import cloxy_plugins.copilot_cli.plugin as copilot
+from cloxy_core.testing.conformance import ParserConformance, SourceConformance
+
+(SOURCE,) = copilot.cloxy_sources()
+(PARSER,) = copilot.cloxy_parsers()
+
+
+def log(folder):
+    made = Log().start().both("Why does the crane overheat?", "It never idles.")
+    made.user("look at the motor", agent="call_1").agent("It is hot.", agent="call_1")
+    made.event("session.compaction_complete", {"success": True, "summaryContent": "Crane is hot."})
+    path = folder / "session-state" / SESSION / "events.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(made.both("Add a test for Ünïcödé 港", "Done.").data())
+    return path
+
+
+class TestEvents(SourceConformance):
+    @pytest.fixture
+    def provider(self):
+        return SOURCE
+
+    @pytest.fixture
+    def plugins(self):
+        return {"copilot_cli": copilot}
+
+    @pytest.fixture
+    def logs(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("COPILOT_HOME", str(tmp_path / "copilot"))
+        return log(tmp_path / "copilot").parent.parent
+
+    @pytest.fixture
+    def made(self, logs, provider, context):
+        return provider.create(context)
+
+
+class TestParser(ParserConformance):
+    @pytest.fixture
+    def provider(self):
+        return PARSER
+
+    @pytest.fixture
+    def plugins(self):
+        return {"copilot_cli": copilot}
+
+    @pytest.fixture
+    def sample(self, tmp_path):
+        return log(tmp_path / "copilot")
+
+
+def test_source_says_what_it_is():
+    assert (SOURCE.agent, SOURCE.rewritten) == ("copilot-cli", False)
+    assert SOURCE.title == "GitHub Copilot CLI"
+    assert SOURCE.resume == ("copilot", "--resume", "{session}")
+    assert SOURCE.parser == PARSER.name

@@ -1,0 +1,86 @@
+"""Damaged logs: nothing raises, every loss is counted, nothing else is lost."""
+
+import pytest
+from agents.line_logs import results_of_damage
+from copilot_kit import NOW, Log, item_for, parse, parser
+
+CHAT = ["hello", "hi there"]
+
+
+def good():
+    return Log().start().both(*CHAT)
+
+
+def texts(data):
+    messages, _facts, result = parse(data)
+    return [message.text for message in messages], result
+
+
+def test_glued_records_zeros_and_a_mark_of_byte_order():
+    lines = good().data().split(b"\n")[:-1]
+    data = b"\xef\xbb\xbf" + lines[0] + b"\n" + lines[1] + lines[2] + b"\n" + b"\0" * 200 + b"\n"
+    found, result = texts(data + b"\n".join(lines[3:]) + b"\n")
+    assert found == CHAT
+    assert [bad.reason for bad in result.bad_lines] == ["zero bytes"]
+
+
+def test_an_event_behind_half_of_another_is_kept():
+    lines = good().data().split(b"\n")[:-1]
+    found, result = texts(b"\n".join([lines[0], lines[1][:50] + lines[2], *lines[3:]]))
+    assert found == CHAT
+    assert len(result.bad_lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("escaped", "expected"),
+    [
+        (b"build ok \\ud83d", "build ok \N{REPLACEMENT CHARACTER}"),
+        (b"ship \\ud83d\\ude80", "ship \N{ROCKET}"),
+        ("a\u2028b\u0085c".encode(), "a\u2028b\u0085c"),
+    ],
+)
+def test_characters_that_trouble_others(escaped, expected):
+    line = b'{"type":"user.message","id":"x","data":{"content":"%s"}}\n' % escaped
+    assert texts(line + good().data())[0] == [expected, *CHAT]
+
+
+@pytest.mark.parametrize("value", [None, [], {}, [None], 7, True, "", {"text": "x"}])
+def test_fields_of_no_known_form(value):
+    log = good()
+    for kind in ("user.message", "assistant.message"):
+        log.event(kind, {"content": value, "attachments": value, "source": value})
+    log.event("session.compaction_complete", {"summaryContent": value})
+    log.event("session.task_complete", {"summary": value})
+    log.event("session.context_changed", {"cwd": value, "branch": value})
+    log.event("session.model_change", {"newModel": value})
+    log.event("session.title_changed", {"title": value})
+    log.event("session.resume", {"context": value, "sessionId": value})
+    log.lines.append({"type": value, "data": value, "id": value, "timestamp": value})
+    messages, _facts, result = parse(log)
+    assert [message.text for message in messages] == CHAT
+    told = result.records + sum(result.unknown.values()) + len(result.bad_lines)
+    assert told == len(log.lines)
+
+
+@pytest.mark.parametrize("stamp", [None, "9999-99-99", "1e400", 7, {}, "2199-01-01T00:00:00Z"])
+def test_a_time_that_cannot_be_is_taken_for_none(stamp):
+    log = good()
+    for line in log.lines:
+        line["timestamp"] = stamp
+    assert [(m.approximate, m.at) for m in parse(log)[0]] == [(True, NOW)] * 2
+
+
+def rich():
+    log = good().user("find it", agent="call_1").agent("found", agent="call_1")
+    picture = {"type": "blob", "data": "QUJD", "mimeType": "image/png"}
+    log.user("see", attachments=[picture]).event("session.model_change", {"newModel": "m"})
+    log.event("session.compaction_complete", {"success": True, "summaryContent": "They met."})
+    log.event("tool.execution_complete", {"result": {"content": "x" * 300}})
+    log.event("session.brand_new", {"text": "?"})
+    return log.event("session.resume", {"context": {"cwd": "/srv/other"}}).both("again", "yes")
+
+
+@pytest.mark.parametrize("sample", [good, rich])
+def test_500_mutations_never_raise_and_each_loss_is_counted(sample):
+    for result in results_of_damage(parser, item_for, sample().data()):
+        assert {message.session for message in result.messages} <= set(result.sessions)

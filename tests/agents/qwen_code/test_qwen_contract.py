@@ -1,0 +1,62 @@
+"""The conformance kit on what the plugin brings."""
+
+import pytest
+from qwen_kit import SESSION, Log
+
+import cloxy_plugins.qwen_code.plugin as qwen
+from cloxy_core.testing.conformance import ParserConformance, SourceConformance
+
+(SOURCE,) = qwen.cloxy_sources()
+(PARSER,) = qwen.cloxy_parsers()
+
+
+def log(folder):
+    made = Log().both("Why does the crane overheat?", "It never idles.")
+    history = [{"role": "user", "parts": [{"text": "The crane is hot."}]}]
+    made.system("chat_compression", {"compressedHistory": history})
+    path = folder / "projects" / "harbour" / "chats" / f"{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(made.both("Add a test for Ünïcödé 港", "Done.").data())
+    return path
+
+
+class TestRecords(SourceConformance):
+    @pytest.fixture
+    def provider(self):
+        return SOURCE
+
+    @pytest.fixture
+    def plugins(self):
+        return {"qwen_code": qwen}
+
+    @pytest.fixture
+    def logs(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("HOME", str(tmp_path / "home"))
+        monkeypatch.delenv("QWEN_RUNTIME_DIR", raising=False)
+        monkeypatch.setenv("QWEN_HOME", str(tmp_path / "qwen"))
+        return log(tmp_path / "qwen").parent.parent.parent
+
+    @pytest.fixture
+    def made(self, logs, provider, context):
+        return provider.create(context)
+
+
+class TestParser(ParserConformance):
+    @pytest.fixture
+    def provider(self):
+        return PARSER
+
+    @pytest.fixture
+    def plugins(self):
+        return {"qwen_code": qwen}
+
+    @pytest.fixture
+    def sample(self, tmp_path):
+        return log(tmp_path / "qwen")
+
+
+def test_source_says_what_it_is():
+    assert (SOURCE.agent, SOURCE.rewritten) == ("qwen-code", False)
+    assert SOURCE.title == "Qwen Code"
+    assert SOURCE.resume == ("qwen", "--resume", "{session}")
+    assert SOURCE.parser == PARSER.name

@@ -1,0 +1,77 @@
+"""Damaged logs: nothing raises, every loss is counted, nothing else is lost."""
+
+import pytest
+from agents.line_logs import results_of_damage
+from qwen_kit import NOW, Log, item_for, parse, parser
+
+CHAT = ["hello", "hi there"]
+
+
+def good():
+    return Log().both(*CHAT)
+
+
+def texts(data):
+    messages, _facts, result = parse(data)
+    return [message.text for message in messages], result
+
+
+def test_glued_records_zeros_and_a_mark_of_byte_order():
+    lines = good().data().split(b"\n")[:-1]
+    data = b"\xef\xbb\xbf" + lines[0] + lines[1] + b"\n" + b"\0" * 200 + b"\n" + lines[2] + b"\n"
+    found, result = texts(data)
+    assert found == CHAT
+    assert [bad.reason for bad in result.bad_lines] == ["zero bytes"]
+
+
+def test_a_record_behind_half_of_another_is_kept():
+    lines = good().data().split(b"\n")[:-1]
+    found, result = texts(b"\n".join([lines[0], lines[1][:50] + lines[2]]))
+    assert found == CHAT
+    assert len(result.bad_lines) == 1
+
+
+@pytest.mark.parametrize("value", [None, [], {}, [None], 7, True, "", {"text": "x"}])
+def test_fields_of_no_known_form(value):
+    log = good()
+    for kind in ("user", "assistant"):
+        log.record(kind, message=value).record(kind, message={"parts": value})
+        log.record(kind, message={"parts": [value, {"text": value, "inlineData": value}]})
+    for kind in ("chat_compression", "custom_title", "parent_session"):
+        log.record("system", kind, systemPayload=value)
+    log.system("chat_compression", {"compressedHistory": value})
+    log.system("chat_compression", {"compressedHistory": [value, {"parts": value}]})
+    log.system("custom_title", {"customTitle": value})
+    log.system("parent_session", {"parentSessionId": value})
+    everything = dict.fromkeys(good().lines[0], value)
+    log.lines.append(everything | {"forkedFrom": value, "agentId": value, "systemPayload": value})
+    messages, _facts, result = parse(log)
+    assert [m.text for m in messages if m.text != "x" and "[file" not in m.text] == CHAT
+    told = result.records + sum(result.unknown.values()) + len(result.bad_lines)
+    assert told == len(log.lines)
+
+
+@pytest.mark.parametrize("stamp", [None, "9999-99-99", "1e400", 7, {}, "2199-01-01T00:00:00Z"])
+def test_a_time_that_cannot_be_is_taken_for_none(stamp):
+    log = good()
+    for line in log.lines:
+        line["timestamp"] = stamp
+    assert [(m.approximate, m.at) for m in parse(log)[0]] == [(True, NOW)] * 2
+
+
+def rich():
+    log = good().system("custom_title", {"customTitle": "Crane"})
+    log.parts({"text": "see"}, {"inlineData": {"mimeType": "image/png", "data": "QUJD"}})
+    log.parts({"text": "@a"}, {"text": "--- Content from referenced files ---"}, {"text": "x"})
+    history = [{"role": "user", "parts": [{"text": "They met."}]}]
+    log.system("chat_compression", {"compressedHistory": history})
+    log.parts({"functionResponse": {"response": {"output": "x" * 300}}}, kind="tool_result")
+    log.system("brand_new", {"text": "?"}).system("parent_session", {"parentSessionId": "p"})
+    copied = {"sessionId": "old", "messageUuid": f"q{len(log.lines)}"}
+    return log.user("<hook_context>a</hook_context> b", forkedFrom=copied).both("again", "yes")
+
+
+@pytest.mark.parametrize("sample", [good, rich])
+def test_500_mutations_never_raise_and_each_loss_is_counted(sample):
+    for result in results_of_damage(parser, item_for, sample().data()):
+        assert {message.session for message in result.messages} <= set(result.sessions)

@@ -1,0 +1,51 @@
+"""What is stored of an agent's logs, through the real engine."""
+
+from contextlib import contextmanager
+
+from sqlalchemy import text
+
+from cloxy_core.testing.harness import App
+
+SETTINGS = {"watch.dirs": "", "embed.provider": "none"}
+"""Each source looks where its agent keeps its logs, by the environment of the process."""
+
+
+class Stored:
+    """An application whose sources find the logs of one agent."""
+
+    def __init__(self, app):
+        self.app = app
+
+    def ingest(self, *, force=False):
+        return self.app.do(self.app.engine.ingest.run(None, force=force))
+
+    def rows(self, statement):
+        return self.app.read(lambda c: [tuple(row) for row in c.execute(text(statement))])
+
+    def uids(self):
+        """Ids of all messages, sorted; one that is stored twice stands there twice."""
+        return sorted(
+            uid for (uid,) in self.rows("SELECT message_uid FROM passages WHERE part = 0")
+        )
+
+    def by_session(self, *columns):
+        """Columns of the messages of each session, in the order in which they were stored."""
+        found = {}
+        for key, *values in self.rows(
+            f"SELECT s.key, {', '.join(f'p.{column}' for column in columns)} FROM passages p"
+            " JOIN sessions s ON s.id = p.session_id WHERE p.part = 0 ORDER BY p.id"
+        ):
+            found.setdefault(key, []).append(values[0] if len(values) == 1 else tuple(values))
+        return found
+
+    def content(self):
+        """All that can be read again."""
+        return "\n".join(row[0] for row in self.rows("SELECT content FROM memories ORDER BY id"))
+
+
+@contextmanager
+def running(folder, plugin):
+    """A started application in a folder, with one plugin."""
+    with App(folder / "cloxy", plugins={"agent": plugin}, settings=SETTINGS) as app:
+        app.start()
+        yield app
