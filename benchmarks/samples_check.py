@@ -176,10 +176,11 @@ def check_file(item, source, parser) -> tuple[Counter, list[str]]:
 
 def check_parser(folder: Path) -> int:
     """Compare the plugin's parser with the plain reader over all files below a folder."""
+    from cloxy_core.services.logs.lines import LineLogs
     from cloxy_plugins.claude_code.parser import ClaudeCodeParser
-    from cloxy_plugins.claude_code.source import ClaudeCodeSource
+    from cloxy_plugins.claude_code.source import trees_of
 
-    source = ClaudeCodeSource([folder.resolve()])
+    source = LineLogs(trees_of([folder.resolve()]))
     parser = ClaudeCodeParser("/nowhere/at/all", lambda: int(time.time() * 1000))
     failures: list = []
     items = sorted(source.discover(failures), key=lambda item: item.uri)
