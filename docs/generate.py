@@ -20,7 +20,7 @@ import cloxy_plugins
 from cloxy_core.cli.main import COMMANDS
 from cloxy_core.core_settings import CORE_SETTINGS, DATA_DIR
 from cloxy_core.surfaces.http import boundary_replies
-from cloxy_hookspecs import CloxyError, OperationProvider, Route, Setting
+from cloxy_hookspecs import CloxyError, EndpointProvider, OperationProvider, Route, Setting
 from cloxy_hookspecs.seats import SEATS, Seat
 from cloxy_hookspecs.specs import ALL_SPECS
 
@@ -64,6 +64,17 @@ def all_operations() -> list[OperationProvider[Any, Any]]:
     """Every operation that comes with Cloxy."""
     hooks = (getattr(module, "cloxy_operations", None) for module in plugin_modules())
     return [operation for hook in hooks if hook for operation in hook()]
+
+
+def all_endpoints() -> list[EndpointProvider]:
+    """Every endpoint, by path."""
+    found = [
+        endpoint
+        for module in plugin_modules()
+        if hasattr(module, "cloxy_endpoints")
+        for endpoint in module.cloxy_endpoints()
+    ]
+    return sorted(found, key=lambda endpoint: (endpoint.path, endpoint.method))
 
 
 def settings_part() -> Iterator[str]:
@@ -177,6 +188,13 @@ def rest_part() -> Iterator[str]:
                 yield ""
             yield from _field_table("answer", operation.output, with_defaults=False)
             yield ""
+    yield "## Endpoints whose form others prescribe\n"
+    yield "| method | path | what it does |"
+    yield "| --- | --- | --- |"
+    for endpoint in all_endpoints():
+        yield f"| {endpoint.method} | `{endpoint.path}` | {endpoint.summary} |"
+    yield ""
+    yield "What they take and give: [API of models](models.md).\n"
     yield "## Parts of answers\n"
     for name, model in parts.items():
         yield f"### {name}\n"
