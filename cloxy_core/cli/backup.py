@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cloxy_core.cli import fields, output
+from cloxy_core.runtime.wording import counted
 
 if TYPE_CHECKING:
     from cloxy_core.services.keeping.copying import Kept
@@ -151,7 +152,7 @@ def _show_restored(done: "Restored") -> None:
     output.print_line(f"restored {output.escape(done.path)} in {fields.duration(done.seconds)}")
     output.print_line(_holds(done))
     if done.forgotten:
-        passages = "1 passage" if done.forgotten == 1 else f"{done.forgotten:,} passages"
+        passages = counted(done.forgotten, "passage")
         output.print_line(
             f"left out: {passages} that had been forgotten; the backup still holds them"
         )

@@ -6,11 +6,12 @@ from cloxy_core.kernel.host import PluginHost
 from cloxy_core.runtime.clock import SystemClock
 from cloxy_core.runtime.lock import DataDirectoryLock
 from cloxy_core.runtime.paths import DataDirectory
+from cloxy_core.runtime.wording import counted
 from cloxy_core.services.doctor.building import Recovery
 from cloxy_core.services.doctor.buried import KEY_PROBLEM
 from cloxy_core.services.doctor.directory import remove_left
 from cloxy_core.services.doctor.examination import examine
-from cloxy_core.services.doctor.findings import Report, Tell, counted
+from cloxy_core.services.doctor.findings import Report, Tell
 from cloxy_core.services.doctor.parts import migrations_of
 from cloxy_core.services.doctor.quarantine import Quarantine
 from cloxy_core.services.doctor.recovery import (

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cloxy_core.cli import output
 from cloxy_core.cli.line import Line
+from cloxy_core.runtime.wording import counted
 from cloxy_core.services.doctor.findings import Examined, Problem, Report
 from cloxy_core.services.doctor.repair import Work
 
@@ -75,11 +76,7 @@ def _verdict(report: Report, *, lost: bool) -> str:
         severity: sum(problem.severity == severity for problem in report.problems)
         for severity in ("error", "warning")
     }
-    found = ", ".join(
-        f"{count} {severity}{'' if count == 1 else 's'}"
-        for severity, count in counts.items()
-        if count
-    )
+    found = ", ".join(counted(count, severity) for severity, count in counts.items() if count)
     if lost and not counts["error"]:
         # What is there is sound, which is not the same as that nothing is gone.
         found = f"{found}; something" if found else "Something"

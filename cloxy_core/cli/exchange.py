@@ -8,6 +8,7 @@ import click
 
 from cloxy_core.cli import output
 from cloxy_core.cli.progress_line import CountLine
+from cloxy_core.runtime.wording import counted
 
 if TYPE_CHECKING:
     from cloxy_core.services.exchange.arriving import Summary
@@ -54,7 +55,7 @@ def export(
     if as_json:
         output.print_json({"file": file, **counts})
     else:
-        said = ", ".join(_counted(counts[name], name) for name in ("sessions", "messages", "notes"))
+        said = ", ".join(counted(counts[f"{one}s"], one) for one in ("session", "message", "note"))
         output.print_line(f"{output.escape(file)}: {said}")
     return 0
 
@@ -117,7 +118,7 @@ class _Complaints:
     def finish(self) -> None:
         """Say how many more there are."""
         if self._count > _SHOWN:
-            more = _counted(self._count - _SHOWN, "lines")
+            more = counted(self._count - _SHOWN, "line")
             output.print_line(f"{self._name}: {more} more could not be taken", error=True)
 
 
@@ -155,7 +156,3 @@ def _show(summary: "Summary", *, dry_run: bool) -> None:
 def _listed(counts: object) -> str:
     assert isinstance(counts, dict)
     return "; ".join(f"{name}: {number:,}" for name, number in counts.items())
-
-
-def _counted(number: int, plural: str) -> str:
-    return f"{number:,} {plural.removesuffix('s') if number == 1 else plural}"

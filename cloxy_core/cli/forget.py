@@ -9,6 +9,7 @@ import click
 from cloxy_core.cli import fields, output
 from cloxy_core.cli.server import connect
 from cloxy_core.client import Client
+from cloxy_core.runtime.wording import counted
 
 NOTHING = "There is nothing to forget."
 KINDS = {
@@ -48,12 +49,12 @@ def forget(
     if len(named) + (memory_id is not None) != 1:
         raise click.UsageError("name exactly one: ID, --source, --session or --project")
     client = connect()
-    counted = _ask(client, memory_id, named, dry_run=True)
-    if dry_run or not fields.count(counted, "messages"):
-        _show_count(counted, as_json=as_json)
+    told = _ask(client, memory_id, named, dry_run=True)
+    if dry_run or not fields.count(told, "messages"):
+        _show_count(told, as_json=as_json)
         return 0
     if not yes:
-        _confirm(counted)
+        _confirm(told)
     done = _ask(client, memory_id, named, dry_run=False)
     if as_json:
         output.print_json(done)
@@ -71,26 +72,23 @@ def _ask(
     return client.request("DELETE", f"/memory/{memory_id}?{query}", seconds=None)
 
 
-def _confirm(counted: Mapping[str, object]) -> None:
+def _confirm(told: Mapping[str, object]) -> None:
     if not output.is_terminal(sys.stdin):
         raise click.UsageError("nobody can be asked here; add --yes")
-    click.confirm(f"Forget {_count(counted)} for good?", abort=True, err=True)
+    click.confirm(f"Forget {_count(told)} for good?", abort=True, err=True)
 
 
 def _count(reply: Mapping[str, object]) -> str:
     memories = fields.count(reply, "memories" if "memories" in reply else "deleted")
     messages = fields.count(reply, "messages")
-    return (
-        f"{memories:,} {'memory' if memories == 1 else 'memories'} "
-        f"({messages:,} {'message' if messages == 1 else 'messages'})"
-    )
+    return f"{counted(memories, 'memory', 'memories')} ({counted(messages, 'message')})"
 
 
-def _show_count(counted: Mapping[str, object], *, as_json: bool) -> None:
+def _show_count(told: Mapping[str, object], *, as_json: bool) -> None:
     if as_json:
-        output.print_json(counted)
-    elif fields.count(counted, "messages"):
-        output.print_line(f"{_count(counted)} would be forgotten")
+        output.print_json(told)
+    elif fields.count(told, "messages"):
+        output.print_line(f"{_count(told)} would be forgotten")
     else:
         output.print_line(NOTHING)
 
@@ -99,8 +97,8 @@ def _show(done: Mapping[str, object]) -> None:
     output.print_line(f"forgotten: {_count(done)}")
     rewritten = fields.count(done, "backups_rewritten")
     if rewritten:
-        copies = "copy" if rewritten == 1 else "copies"
-        output.print_line(f"taken out of {rewritten:,} {copies} that Cloxy had made by itself")
+        copies = counted(rewritten, "copy", "copies")
+        output.print_line(f"taken out of {copies} that Cloxy had made by itself")
     for path in fields.items(done, "backups_removed"):
         output.print_line(f"removed, since it could not be taken out: {output.escape(path)}")
     held = list(fields.records(done, "still_in"))

@@ -7,6 +7,7 @@ import click
 
 from cloxy_core.cli import fields, output
 from cloxy_core.cli.ruling import as_path, ask
+from cloxy_core.runtime.wording import counted
 
 
 @click.command()
@@ -80,8 +81,10 @@ def retention(
         output.print_json(done)
         return 0
     path = output.escape(fields.text(done, "project"))
-    output.print_line(f"kept for ever: {path}" if off else f"kept for {days} days: {path}")
-    if not off:
+    if days is None:
+        output.print_line(f"kept for ever: {path}")
+    else:
+        output.print_line(f"kept for {counted(days, 'day')}: {path}")
         _show_expired(ask("POST", "/expire", {"dry_run": True}, "project-expire"))
     return 0
 
@@ -113,7 +116,7 @@ def _apply(*, as_json: bool) -> int:
 def _words(rule: Mapping[str, object]) -> str:
     said = ["ignored"] if rule.get("ignored") else []
     if rule.get("keep_days") is not None:
-        said.append(f"kept for {fields.count(rule, 'keep_days')} days")
+        said.append(f"kept for {counted(fields.count(rule, 'keep_days'), 'day')}")
     return ", ".join(said)
 
 
@@ -122,7 +125,7 @@ def _show_expired(reply: Mapping[str, object]) -> None:
     for old in fields.records(reply, "expired"):
         messages = fields.count(old, "messages")
         output.print_line(
-            f"{what}: {messages:,} {'message' if messages == 1 else 'messages'} of "
+            f"{what}: {counted(messages, 'message')} of "
             f"{output.escape(fields.text(old, 'project'))}"
         )
 

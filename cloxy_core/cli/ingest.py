@@ -11,6 +11,7 @@ import click
 from cloxy_core.cli import fields, output
 from cloxy_core.cli.progress import IngestProgress
 from cloxy_core.cli.server import connect
+from cloxy_core.runtime.wording import counted
 
 
 @click.command()
@@ -46,7 +47,8 @@ def _show(report: Mapping[str, object]) -> None:
     found, processed = fields.count(report, "files_found"), fields.count(report, "files_processed")
     stored = fields.count(report, "chunks_stored")
     output.print_line(
-        f"{found:,} files found, {processed:,} with something new, {stored:,} memories added"
+        f"{counted(found, 'file')} found, {processed:,} with something new,"
+        f" {counted(stored, 'memory', 'memories')} added"
     )
     for name, words in (
         ("chunks_duplicate", "messages were known already"),

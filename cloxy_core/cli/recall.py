@@ -10,6 +10,7 @@ from cloxy_core.cli import fields, output
 from cloxy_core.cli.excerpt import excerpt
 from cloxy_core.cli.server import connect
 from cloxy_core.cli.zone import reader_zone
+from cloxy_core.runtime.wording import counted
 
 NOTHING = "Nothing relevant was found."
 _PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]{0,255}")
@@ -108,7 +109,7 @@ def _show(answer: Mapping[str, object], question: str, *, full: bool, why: bool)
         channels = ", ".join(output.escape(name) for name in fields.items(answer, "channels"))
         searched = fields.count(answer, "searched")
         found = f"; found by {channels}" if channels else ""
-        output.print_line(f"searched {searched:,} memories{found}")
+        output.print_line(f"searched {counted(searched, 'memory', 'memories')}{found}")
     for note in fields.items(answer, "notes"):
         output.print_line(f"note: {output.escape(note)}", error=True)
 

@@ -12,6 +12,7 @@ from cloxy_core.cli.reembed_server import AtServer
 from cloxy_core.client import Client, UnreachableError
 from cloxy_core.client_config import ClientConfig, data_directory, resolve_client
 from cloxy_core.runtime.lock_file import LOCK_FILE, is_held
+from cloxy_core.runtime.wording import counted
 
 if TYPE_CHECKING:
     from cloxy_core.cli.reembed_run import Outcome
@@ -118,8 +119,9 @@ def _tell_dropped(action: str, dropped: int, *, as_json: bool) -> None:
 def _show(outcome: "Outcome") -> None:
     model, count = output.escape(outcome.model), outcome.embedded
     if count:
-        passages = "1 passage" if count == 1 else f"{count:,} passages"
-        output.print_line(f"{passages} embedded in {fields.duration(outcome.seconds)}")
+        output.print_line(
+            f"{counted(count, 'passage')} embedded in {fields.duration(outcome.seconds)}"
+        )
     output.print_line(f"vectors of {model}: {outcome.vectors:,}")
     if outcome.failed:
         output.print_line(f"failed: {output.escape(outcome.reason or '')}", error=True)

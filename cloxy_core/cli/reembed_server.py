@@ -9,6 +9,7 @@ from cloxy_core.cli.reembed_progress import FillProgress
 from cloxy_core.cli.reembed_text import show_spaces
 from cloxy_core.client import Client
 from cloxy_core.client_config import ClientError
+from cloxy_core.runtime.wording import counted
 
 POLL_SECONDS = 1.0
 INTERRUPTED = 130
@@ -107,9 +108,8 @@ class AtServer:
             return 1
         if not self.as_json:
             count = fields.count(report, "done")
-            passages = "1 passage" if count == 1 else f"{count:,} passages"
             took = fields.duration(fields.number(report, "seconds") or 0.0)
-            output.print_line(f"{passages} embedded in {took}")
+            output.print_line(f"{counted(count, 'passage')} embedded in {took}")
             show_spaces(fields.records(report, "spaces"))
         failed = fields.count(report, "failed")
         if failed:

@@ -12,6 +12,7 @@ from cloxy_core.cli.sessions_ask import list_sessions, one_message, stretches
 from cloxy_core.cli.sessions_text import head_lines, list_lines, message_lines
 from cloxy_core.cli.zone import reader_zone
 from cloxy_core.client_config import ClientError
+from cloxy_core.runtime.wording import counted
 
 AT_A_HIT = 20
 """Messages that are shown when a place was asked for and no number."""
@@ -155,8 +156,7 @@ def export_command(
     if as_json:
         output.print_json(written)
     else:
-        count = fields.count(written, "messages")
-        said = f"{count:,} message{'' if count == 1 else 's'}"
+        said = counted(fields.count(written, "messages"), "message")
         output.print_line(f"{output.escape(written['file'])}: {said}")
     return 0
 
@@ -213,8 +213,8 @@ def _lines(answers: Iterator[Mapping[str, object]], *, raw: bool) -> Iterator[st
         left_off = total - following + 1 if isinstance(following, int) else 0
     if left_off:
         yield ""
-        words = "message follows" if left_off == 1 else "messages follow"
-        yield f"({left_off:,} more {words}; --limit shows more)"
+        words = counted(left_off, "more message follows", "more messages follow")
+        yield f"({words}; --limit shows more)"
 
 
 def _joined(answers: Iterator[Mapping[str, object]]) -> dict[str, object]:

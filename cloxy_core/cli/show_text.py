@@ -6,6 +6,7 @@ from cloxy_core.cli import fields, output
 from cloxy_core.cli.init_places import Places
 from cloxy_core.cli.init_report import choice_object
 from cloxy_core.cli.show_state import ModelState
+from cloxy_core.runtime.wording import counted
 
 
 def state_lines(state: ModelState, places: Places) -> Iterator[str]:
@@ -39,7 +40,7 @@ def state_lines(state: ModelState, places: Places) -> Iterator[str]:
 def _files(state: ModelState) -> str:
     assert state.model is not None
     count = len(state.model.files)
-    words = "1 file" if count == 1 else f"{count} files"
+    words = counted(count, "file")
     whole = "not whole" if state.problems else "every digest is right" if state.checked else "whole"
     return f"{words} with weights, {fields.size(state.model.size)}, {whole}"
 

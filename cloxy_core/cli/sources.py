@@ -7,6 +7,7 @@ import click
 
 from cloxy_core.cli import fields, output
 from cloxy_core.cli.server import connect
+from cloxy_core.runtime.wording import counted
 
 SECONDS = 60.0
 SHOWN = 5
@@ -108,9 +109,9 @@ def _state(source: Mapping[str, object]) -> str:
 
 def _counts(source: Mapping[str, object]) -> str:
     parts = [
-        f"{fields.count(source, 'items'):,} files or conversations",
-        f"{fields.count(source, 'messages'):,} messages",
-        f"{fields.count(source, 'sessions'):,} sessions",
+        counted(fields.count(source, "items"), "file or conversation", "files or conversations"),
+        counted(fields.count(source, "messages"), "message"),
+        counted(fields.count(source, "sessions"), "session"),
     ]
     if last := fields.text(source, "last_success"):
         parts.append(f"read well at {output.escape(fields.local_time(last))}")

@@ -10,6 +10,7 @@ from cloxy_core.cli.opening import plugins_of
 from cloxy_core.cli.sessions_text import INDENT, message_lines
 from cloxy_core.core_settings import data_directory, load_settings
 from cloxy_core.runtime.paths import DataDirectory
+from cloxy_core.runtime.wording import counted
 from cloxy_core.services.ingest.trying import Trial, TriedLine, Trying, absolute
 from cloxy_hookspecs import InputError, Message
 
@@ -90,8 +91,8 @@ class _Telling:
         """What is told of the whole file."""
         yield ""
         yield (
-            f"{self.messages:,} messages in {len(self._sessions):,} sessions would be kept,"
-            f" of {self._lines:,} lines."
+            f"{counted(self.messages, 'message')} in {counted(len(self._sessions), 'session')}"
+            f" would be kept, of {counted(self._lines, 'line')}."
         )
         for reason, number in self._reasons.most_common(_REASONS):
             yield f"{INDENT}{number:,} passed over: {output.escape(reason)}"

@@ -8,6 +8,7 @@ import click
 
 from cloxy_core.cli import fields, output
 from cloxy_core.cli.server import connect
+from cloxy_core.runtime.wording import counted
 
 SECONDS = 180.0
 """Several pages may each take a minute, and may have to wait for their turn."""
@@ -80,7 +81,7 @@ def search_page(url: str, pattern: str, regex: bool, as_json: bool) -> int:
         _print_indented(fields.text(match, "context"))
         output.print_line()
     shown = len(fields.items(answer, "matches"))
-    words = f"{total:,} {'line matches' if total == 1 else 'lines match'}"
+    words = counted(total, "line matches", "lines match")
     output.print_line(words if shown == total else f"{words}; the first {shown:,} are shown")
     _tell_notes(answer)
     return 0 if total else 1
@@ -140,7 +141,7 @@ def _tell_notes(answer: Mapping[str, object]) -> None:
 def _tell_kept(kept: Mapping[str, object]) -> None:
     added = fields.count(kept, "added")
     if added:
-        words = f"remembered as {added:,} {'memory' if added == 1 else 'memories'}"
+        words = f"remembered as {counted(added, 'memory', 'memories')}"
         source = output.escape(fields.text(kept, "source"))
         output.print_line(f"{words}, source {source}", error=True)
 
@@ -170,9 +171,8 @@ def _tell_source(page: Mapping[str, object], *, several: bool) -> None:
     if error:
         output.print_line(f"{url}: {output.escape(fields.text(error, 'message'))}", error=True)
         return
-    count = fields.count(page, "chunks")
-    words = "passage" if count == 1 else "passages"
-    output.print_line(f"{url}: {count:,} {words} compared", error=True)
+    passages = counted(fields.count(page, "chunks"), "passage")
+    output.print_line(f"{url}: {passages} compared", error=True)
     if several and fields.text(page, "note"):
         output.print_line(f"note: {output.escape(fields.text(page, 'note'))}", error=True)
 

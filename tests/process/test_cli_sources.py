@@ -82,6 +82,12 @@ def test_what_is_read_is_shown(sources):
     assert not set("\x1b\u202e\x07") & set(run.stdout)
 
 
+def test_one_of_a_thing_is_not_said_as_many(sources):
+    run = sources(found=[{**READ, "items": 1, "messages": 1, "sessions": 1}])
+
+    assert "  1 file or conversation, 1 message, 1 session, read well at" in run.stdout
+
+
 def test_drift_and_failures_are_shown_and_tell(sources):
     run = sources(found=[BROKEN])
 

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from cloxy_core.services.doctor.findings import SHOWN_DETAILS, Examined, Problem, counted
+from cloxy_core.runtime.wording import counted
+from cloxy_core.services.doctor.findings import SHOWN_DETAILS, Examined, Problem
 from cloxy_core.services.doctor.quarantine import FOLDER as QUARANTINE
 from cloxy_core.services.holding import HOLD
 from cloxy_core.services.write.tombstones import KEY_BYTES, key_mark

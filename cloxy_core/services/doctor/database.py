@@ -5,8 +5,9 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from cloxy_core.runtime.wording import counted
 from cloxy_core.services.doctor.buried import KEY_FILE
-from cloxy_core.services.doctor.findings import SHOWN_DETAILS, Examined, Problem, counted
+from cloxy_core.services.doctor.findings import SHOWN_DETAILS, Examined, Problem
 from cloxy_core.services.doctor.header import free_list_faults
 from cloxy_core.store.backup import backups
 from cloxy_core.store.core_migrations import CORE_MIGRATIONS

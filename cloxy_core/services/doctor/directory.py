@@ -7,11 +7,11 @@ from pathlib import Path
 
 from cloxy_core.runtime.lock import is_held, read_holder
 from cloxy_core.runtime.paths import DataDirectory
+from cloxy_core.runtime.wording import counted
 from cloxy_core.services.doctor.findings import (
     SHOWN_DETAILS,
     Examined,
     Problem,
-    counted,
 )
 from cloxy_core.services.doctor.looking import abandoned, is_alive
 from cloxy_core.services.holding import held_remedy, held_words

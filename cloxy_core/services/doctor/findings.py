@@ -120,8 +120,3 @@ def listed(numbers: Sequence[int]) -> str:
     named = ", ".join(map(str, numbers[:SHOWN_IDS]))
     more = len(numbers) - SHOWN_IDS
     return f"{named} and {more:,} more" if more > 0 else named
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """A number and what is counted."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError
 
+from cloxy_core.runtime.wording import counted
 from cloxy_core.services.doctor.findings import (
     SHOWN_IDS,
     Examined,
     Problem,
     Tell,
-    counted,
     listed,
 )
 from cloxy_core.services.indexing import CommitChannel

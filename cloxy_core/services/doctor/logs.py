@@ -6,7 +6,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from cloxy_core.services.doctor.findings import SHOWN_DETAILS, Examined, Problem, counted
+from cloxy_core.runtime.wording import counted
+from cloxy_core.services.doctor.findings import SHOWN_DETAILS, Examined, Problem
 from cloxy_core.services.ingest.roots import is_there
 
 PART = "session logs"

@@ -2,7 +2,8 @@
 
 from sqlalchemy import Connection, delete, func, insert, select
 
-from cloxy_core.services.doctor.findings import SHOWN_DETAILS, SHOWN_IDS, Examined, Problem, counted
+from cloxy_core.runtime.wording import counted
+from cloxy_core.services.doctor.findings import SHOWN_DETAILS, SHOWN_IDS, Examined, Problem
 from cloxy_core.store.sequence import last_id
 from cloxy_hookspecs.tables import index_checkpoints, index_outbox
 

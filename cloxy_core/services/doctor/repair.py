@@ -10,10 +10,11 @@ from typing import Final
 from sqlalchemy import Connection
 
 from cloxy_core.runtime.paths import DataDirectory
+from cloxy_core.runtime.wording import counted
 from cloxy_core.services.doctor.building import Recovery
 from cloxy_core.services.doctor.buried import KEY_PROBLEM
 from cloxy_core.services.doctor.database import DAMAGED
-from cloxy_core.services.doctor.findings import Report, Tell, counted
+from cloxy_core.services.doctor.findings import Report, Tell
 from cloxy_core.services.doctor.forgotten import forget_again
 from cloxy_core.services.doctor.indexes import INDEX_PROBLEMS
 from cloxy_core.services.doctor.mending import Mending

@@ -9,13 +9,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from cloxy_core.runtime.wording import counted
 from cloxy_core.services.doctor.findings import (
     SHOWN_DETAILS,
     SHOWN_IDS,
     Examined,
     Problem,
     Tell,
-    counted,
     listed,
 )
 

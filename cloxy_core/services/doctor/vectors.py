@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, insert, text
 
+from cloxy_core.runtime.wording import counted
 from cloxy_core.services.doctor.findings import (
     SHOWN_IDS,
     Examined,
     Problem,
     Tell,
-    counted,
     listed,
 )
 from cloxy_core.store.legacy.report import read_report

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from sqlalchemy import JSON, Connection, String
 
-from cloxy_core.services.doctor.findings import SHOWN_DETAILS, Examined, Problem, counted
+from cloxy_core.runtime.wording import counted
+from cloxy_core.services.doctor.findings import SHOWN_DETAILS, Examined, Problem
 from cloxy_core.services.doctor.pieces import LABELS
 from cloxy_hookspecs.tables import CORE_METADATA
 

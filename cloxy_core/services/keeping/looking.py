@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from cloxy_core.services.doctor.findings import Tell, counted
+from cloxy_core.runtime.wording import counted
+from cloxy_core.services.doctor.findings import Tell
 from cloxy_core.services.doctor.texts import compare_texts
 from cloxy_core.services.write.tombstones import KEY_BYTES
 from cloxy_core.store.connections import reader_engine

@@ -9,6 +9,7 @@ from typing import TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
+from cloxy_core.runtime.wording import counted
 from cloxy_core.services.embedding.spaces import SpaceMovedError, require_space
 from cloxy_core.services.indexing import Channel
 from cloxy_core.services.recall import candidates, folding
@@ -222,7 +223,7 @@ def _as_now(connection: Connection, finding: _Finding) -> _Finding:
 
 
 def _left_out(damaged: Collection[int]) -> str:
-    count = "a memory was" if len(damaged) == 1 else f"{len(damaged)} memories were"
+    count = counted(len(damaged), "memory was", "memories were")
     return f"{count} left out because the text on disk is damaged; see `cloxy status`"
 
 

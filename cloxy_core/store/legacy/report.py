@@ -13,6 +13,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
+from cloxy_core.runtime.wording import counted
 from cloxy_core.store.backup import backups, stamped
 from cloxy_core.store.counters import read_counts
 
@@ -82,11 +83,12 @@ class UpgradeReport:
         day = (_EPOCH + timedelta(milliseconds=self.at)).strftime("%Y-%m-%d %H:%M UTC")
         kept = str(backup) if backup.exists() else f"{backup.name} (it is gone by now)"
         lines = [
-            f"from Cloxy {self.version} on {day}: {self.rows} memories"
-            f" ({self.conversations} of {self.sessions} conversations), {self.vectors} vectors kept"
+            f"from Cloxy {self.version} on {day}: {counted(self.rows, 'memory', 'memories')}"
+            f" ({self.conversations} of {self.sessions} conversations),"
+            f" {counted(self.vectors, 'vector')} kept"
         ]
         if self.redacted:
-            lines.append(f"{self.redacted} secrets taken out")
+            lines.append(f"{counted(self.redacted, 'secret')} taken out")
         lines += [f"{count} {_PROBLEMS[name]}" for name, count in self.problems.items()]
         return "; ".join([*lines, f"the old database is kept as {kept}"])
 
