@@ -8,9 +8,8 @@ from pydantic import BaseModel
 from pydantic import ValidationError as PydanticError
 
 from cloxy_core.runtime.changes import watched
-from cloxy_core.surfaces.error_bodies import body_of
 from cloxy_core.surfaces.work import WorkGate
-from cloxy_hookspecs import CloxyError, OperationProvider, ValidationError
+from cloxy_hookspecs import OperationProvider, ValidationError
 
 SHOWN_PROBLEMS = 5
 
@@ -60,14 +59,6 @@ def invalid(problems: Sequence[Mapping[str, Any]]) -> ValidationError:
     if len(problems) > SHOWN_PROBLEMS:
         words.append(f"and {len(problems) - SHOWN_PROBLEMS} more")
     return ValidationError("; ".join(words), hint="see the REST reference for the fields")
-
-
-def error_body(error: CloxyError) -> dict[str, object]:
-    """The body of an error at every door."""
-    param = getattr(error, "param", None)
-    body = body_of(error.http_status, error.code, error.message, error.hint, param)
-    url = getattr(error, "url", None)
-    return body if url is None else {**body, "url": url}
 
 
 def _problem(problem: Mapping[str, Any]) -> str:

@@ -16,7 +16,6 @@ from cloxy_core.surfaces.http.app import create_app
 from cloxy_core.surfaces.http.boundary_policy import BoundaryPolicy
 from cloxy_core.surfaces.http.endpoints import Endpoint, large_body_paths
 from cloxy_core.surfaces.http.server import server_config
-from cloxy_core.surfaces.operations import error_body
 from cloxy_core.testing.fakes import FakeEmbedder
 from cloxy_core.testing.harness import App
 from cloxy_hookspecs import (
@@ -35,6 +34,7 @@ from cloxy_hookspecs import (
     TranscriptKeeper,
     hookimpl,
 )
+from cloxy_hookspecs.error_bodies import error_body
 from cloxy_plugins.model_api import plugin, settings
 from cloxy_plugins.model_api.memory_text import estimate_request
 from cloxy_plugins.model_api.sse import PATIENCE, Patience

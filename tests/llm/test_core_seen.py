@@ -6,7 +6,6 @@ from llm import core_fake_plugin
 from cloxy_core.cli.status_report import StatusReport
 from cloxy_core.cli.status_text import status_lines
 from cloxy_core.kernel.records import record_fault
-from cloxy_core.surfaces.error_bodies import body_of, error_type
 from cloxy_core.testing.conformance import LLMConformance
 from cloxy_core.testing.fakes import FakeLLM
 from cloxy_hookspecs import (
@@ -19,6 +18,7 @@ from cloxy_hookspecs import (
     UnsupportedModelError,
     hookimpl,
 )
+from cloxy_hookspecs.error_bodies import body_of, error_type
 from cloxy_hookspecs.seats import LLMS
 
 GOOD = {"name": "good", "summary": "Runs", "format": "gguf", "target": "a.b:c"}

@@ -138,18 +138,23 @@ class IngestService:
             StoreBusyError: the store cannot be written now; the next pass goes on from there.
         """
         readers: Sequence[Reader] = self.readers
+        strange: Sequence[FileError] = ()
         if under is not None:
             choose = partial(choose_place, under, self.roots(), anywhere=anywhere)
             place = await self._workers.run("io", choose)
             under = place.path
             if not place.watched:
-                readers = await self._workers.run("io", partial(self._able, under))
+                readers, strange = await self._workers.run("io", partial(self._able, under))
         async with self._turn:
             self.progress.telling = progress
-            return await self._pass(readers, under, force=force, patient=patient)
+            tally = Tally(passed_over=list(strange))
+            return await self._pass(readers, under, tally, force=force, patient=patient)
 
-    def _able(self, folder: Path) -> Sequence[Reader]:
-        """Readers of a folder that is not watched, each with the files that it understands best."""
+    def _able(self, folder: Path) -> tuple[Sequence[Reader], Sequence[FileError]]:
+        """Readers of a folder that is not watched, each with the files that it understands best.
+
+        Beside them stands what none of them understands.
+        """
         return share_out(readers_of([*self.readers, *self.others], folder), folder)
 
     def cursors(self, plugin: str) -> Sequence[Cursor]:
@@ -211,11 +216,12 @@ class IngestService:
         self,
         readers: Sequence[Reader],
         under: Path | None,
+        tally: Tally,
         *,
         force: bool,
-        patient: bool = False,
+        patient: bool,
     ) -> PassReport:
-        progress, tally, began = self.progress, Tally(), time.monotonic()
+        progress, began = self.progress, time.monotonic()
         progress.begin()
         whole, self.late = False, None
         try:

@@ -1,7 +1,8 @@
 """Which source reads which file of a folder that somebody named.
 
 The logs of several agents have the same endings. A file that several sources want goes to the one
-whose parser finds the most in its first lines.
+whose parser finds the most in its first lines; where none finds anything there, in its first
+megabyte. One in which still nothing is found is no log of theirs, and goes to none.
 """
 
 import itertools
@@ -12,21 +13,27 @@ from typing import Final
 
 from cloxy_core.services.ingest.parsing import parse_run
 from cloxy_core.services.ingest.reading import Reader
-from cloxy_hookspecs import RawLine, Source, SourceFailure, SourceItem
+from cloxy_hookspecs import FileError, RawLine, Source, SourceFailure, SourceItem
 
 LINES: Final = 40
 BYTES: Final = 1 << 20
 
+_Score = tuple[int, int]
+_UNREADABLE: Final = (-1, 0)
+_NOTHING: Final = (0, 0)
 
-def share_out(readers: Sequence[Reader], folder: Path) -> Sequence[Reader]:
-    """The readers, each without the files that another understands better.
+
+def share_out(
+    readers: Sequence[Reader], folder: Path
+) -> tuple[Sequence[Reader], Sequence[FileError]]:
+    """The readers, each without the files that another understands better; and what none does.
 
     Args:
         readers: with the folder as their only root.
         folder: the folder.
     """
     if len(readers) < 2:
-        return readers
+        return readers, ()
     wanted: dict[str, list[int]] = {}
     items: dict[tuple[int, str], SourceItem] = {}
     for number, reader in enumerate(readers):
@@ -34,38 +41,48 @@ def share_out(readers: Sequence[Reader], folder: Path) -> Sequence[Reader]:
             wanted.setdefault(item.uri, []).append(number)
             items[number, item.uri] = item
     left: dict[int, set[str]] = {}
+    strange: list[FileError] = []
     for uri, numbers in wanted.items():
         if len(numbers) > 1:
             best = _best(readers, numbers, items[numbers[0], uri])
+            if best is None:
+                strange.append(FileError(uri, "no source understands it"))
             for number in numbers:
                 if number != best:
                     left.setdefault(number, set()).add(uri)
-    return [
+    shared = [
         replace(reader, source=_Without(reader.source, left[number])) if number in left else reader
         for number, reader in enumerate(readers)
     ]
+    return shared, strange
 
 
-def _best(readers: Sequence[Reader], numbers: Sequence[int], item: SourceItem) -> int:
-    scores = {number: _score(readers[number], item) for number in numbers}
-    return max(numbers, key=lambda number: scores[number])
+def _best(readers: Sequence[Reader], numbers: Sequence[int], item: SourceItem) -> int | None:
+    """The reader that understands an item best; None when none understands what is in it."""
+    for most in (LINES, None):
+        scores = {number: _score(readers[number], item, most) for number in numbers}
+        best = max(numbers, key=lambda number: scores[number])
+        # With nothing in it, or when it cannot be read, it does not matter who says so.
+        if scores[best] > _NOTHING or set(scores.values()) <= {_NOTHING, _UNREADABLE}:
+            return best
+    return None
 
 
-def _score(reader: Reader, item: SourceItem) -> tuple[int, int]:
-    """Messages, and records less those that are not known, of the first lines."""
+def _score(reader: Reader, item: SourceItem, most: int | None) -> _Score:
+    """Messages, and records less those that are not known, of so many lines at the beginning."""
     try:
-        lines = _first(reader.source.read(item, 0))
+        lines = _first(reader.source.read(item, 0), most)
     except OSError:
-        return (-1, 0)
+        return _UNREADABLE
     result = parse_run(reader.parser, item, lines, {})
     strange = sum(result.unknown.values()) + len(result.bad_lines)
     return (len(result.messages), result.records - strange)
 
 
-def _first(lines: Iterable[RawLine]) -> Sequence[RawLine]:
+def _first(lines: Iterable[RawLine], most: int | None) -> Sequence[RawLine]:
     found: list[RawLine] = []
     size = 0
-    for line in itertools.islice(lines, LINES):
+    for line in itertools.islice(lines, most):
         found.append(line)
         size += len(line.data)
         if size > BYTES:

@@ -10,15 +10,15 @@ from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 
 from cloxy_core import __version__
-from cloxy_core.surfaces.error_bodies import body_of
 from cloxy_core.surfaces.http.banner import banner
 from cloxy_core.surfaces.http.boundary_replies import INTERNAL_ERROR
 from cloxy_core.surfaces.http.callers import is_authenticated
 from cloxy_core.surfaces.http.endpoints import Endpoint, add_endpoints
 from cloxy_core.surfaces.http.local_routes import SERVICE, LocalServer, add_local_routes
 from cloxy_core.surfaces.http.routes import READ_METHODS, add_routes
-from cloxy_core.surfaces.operations import Operation, error_body, invalid
+from cloxy_core.surfaces.operations import Operation, invalid
 from cloxy_hookspecs import CloxyError
+from cloxy_hookspecs.error_bodies import body_of, error_body
 
 NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cloxy_core.surfaces.error_bodies import body_of
+from cloxy_hookspecs.error_bodies import INTERNAL, body_of
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -181,12 +181,7 @@ URI_TOO_LONG = Refusal(
 HEAD_TOO_LARGE = Refusal(
     431, "head_too_large", "The request headers are too large or too many.", _READ_HINT
 )
-INTERNAL_ERROR = Refusal(
-    500,
-    "internal_error",
-    "The request failed inside the server.",
-    "The log of the server names the place; please report it.",
-)
+INTERNAL_ERROR = Refusal(*INTERNAL)
 
 
 def too_many_attempts(seconds: int) -> Refusal:

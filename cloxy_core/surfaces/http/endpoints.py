@@ -17,7 +17,6 @@ from fastapi.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from cloxy_core.surfaces.caller import called_by
-from cloxy_core.surfaces.error_bodies import body_of
 from cloxy_core.surfaces.http.boundary_rules import OWNER_HEADER_NAME
 from cloxy_core.surfaces.http.callers import is_owner
 from cloxy_core.surfaces.http.routes import READ_METHODS
@@ -28,6 +27,7 @@ from cloxy_hookspecs import (
     EndpointRequest,
     PluginContractError,
 )
+from cloxy_hookspecs.error_bodies import body_of
 
 KEPT_BACK: Final = frozenset(
     {"authorization", "proxy-authorization", "x-api-key", "cookie", OWNER_HEADER_NAME.decode()}

@@ -6,12 +6,13 @@ from contextlib import aclosing
 from logging import Logger
 
 from cloxy_hookspecs import CloxyError, ContextTooLongError, TokenUsage
+from cloxy_hookspecs.error_bodies import error_body
 from cloxy_plugins.model_api.anthropic_answer import as_json, message, tool_use, usage
 from cloxy_plugins.model_api.anthropic_answering import Begun
 from cloxy_plugins.model_api.anthropic_request import MessagesRequest
 from cloxy_plugins.model_api.anthropic_room import as_too_long
 from cloxy_plugins.model_api.anthropic_writing import ToolUse, Writing
-from cloxy_plugins.model_api.errors import error_body, told
+from cloxy_plugins.model_api.errors import told
 from cloxy_plugins.model_api.memory_text import estimate, estimate_request
 from cloxy_plugins.model_api.open_chat import OpenChat
 from cloxy_plugins.model_api.opening import Opening

@@ -6,8 +6,9 @@ from contextlib import aclosing
 from logging import Logger
 
 from cloxy_hookspecs import CloxyError, EndpointAnswer, EndpointRequest, HostContext
+from cloxy_hookspecs.error_bodies import error_body
 from cloxy_plugins.model_api.chat import ModelChat
-from cloxy_plugins.model_api.errors import Endpoint, error_body, told
+from cloxy_plugins.model_api.errors import Endpoint, told
 from cloxy_plugins.model_api.fields import json_object
 from cloxy_plugins.model_api.memory_wish import memory_wish
 from cloxy_plugins.model_api.open_chat import OpenChat

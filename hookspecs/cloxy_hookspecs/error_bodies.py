@@ -8,6 +8,8 @@ outer `type` and `type`, `message`).
 from types import MappingProxyType
 from typing import Final
 
+from cloxy_hookspecs.errors import CloxyError
+
 _TYPES: Final = MappingProxyType(
     {
         401: "authentication_error",
@@ -19,6 +21,13 @@ _TYPES: Final = MappingProxyType(
         504: "timeout_error",
     }
 )
+INTERNAL: Final = (
+    500,
+    "internal_error",
+    "The request failed inside the server.",
+    "The log of the server names the place; please report it.",
+)
+"""Status, code, message and hint of an error that nobody foresaw."""
 
 
 def error_type(status: int) -> str:
@@ -46,3 +55,13 @@ def body_of(
         "param": param,
     }
     return {"type": "error", "error": error, "detail": message}
+
+
+def error_body(error: Exception) -> dict[str, object]:
+    """The body of an error; of one that is not Cloxy's nothing is told but that there was one."""
+    if not isinstance(error, CloxyError):
+        return body_of(*INTERNAL)
+    param = getattr(error, "param", None)
+    body = body_of(error.http_status, error.code, error.message, error.hint, param)
+    url = getattr(error, "url", None)
+    return body if url is None else {**body, "url": url}
