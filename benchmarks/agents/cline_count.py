@@ -20,6 +20,11 @@ SHOWN, SENT = "ui_messages.json", "api_conversation_history.json"
 HUMAN = {"task", "user_feedback"}
 SPOKEN = {"say": {"text", "completion_result", "plan_completion_result"},
           "ask": {"followup", "plan_mode_respond", "act_mode_respond"}}  # fmt: skip
+MATTERS = frozenset(
+    {"ts", "type", "say", "ask", "text", "images", "contextCondense", "summary", "messages"}
+    | {"role", "content", "id", "name", "input", "result", "question", "response", "tool_use_id"}
+    | {"metadata", "kind"}
+)
 WRAPPED = re.compile(r"<(task|feedback|answer|user_message)>\s*\S")
 CALLS = re.compile(r"<(?!result|question|response)(\w+)>.*?(?:</\1>|\Z)", re.S)
 

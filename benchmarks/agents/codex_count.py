@@ -29,6 +29,12 @@ OTHERS = (
     "The following is the Codex agent history",
 )
 
+MATTERS = frozenset(
+    {"type", "payload", "id", "role", "content", "text", "message", "item", "kind", "record_type"}
+    | {"forked_from_id", "parent_thread_id", "turn_id", "content_item_kinds"}
+    | {"internal_chat_message_metadata_passthrough", "images", "local_images", "image_url"}
+)
+
 
 def records(path):
     """Type, payload and kind of the lines that are JSON objects."""

@@ -17,6 +17,11 @@ SUMMARIES = {
     "session.handoff": "summary",
 }
 
+MATTERS = frozenset(
+    {"type", "data", "id", "content", "source", "attachments", "summaryContent", "summary"}
+    | {"agentId", "parentToolCallId"}
+)
+
 
 def logs(folder):
     """Paths of logs: a folder each, or in the flat form a file each."""

@@ -20,6 +20,10 @@ PUT_IN = re.compile(
     re.DOTALL,
 )
 ROLES = {"user": "user", "gemini": "assistant"}
+MATTERS = frozenset(
+    {"id", "sessionId", "type", "content", "displayContent", "text", "thought", "inlineData"}
+    | {"$set", "$rewindTo", "messages", "messageId", "message"}
+)
 
 
 def environment(folder):

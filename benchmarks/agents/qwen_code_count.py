@@ -20,6 +20,11 @@ PUT_IN = re.compile(
     re.DOTALL,
 )
 
+MATTERS = frozenset(
+    {"uuid", "sessionId", "agentId", "forkedFrom", "messageUuid", "type", "subtype", "message"}
+    | {"role", "parts", "text", "thought", "inlineData", "systemPayload", "compressedHistory"}
+)
+
 
 def environment(folder):
     """Variables with which the source finds a folder that has `projects` in it."""

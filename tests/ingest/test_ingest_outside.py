@@ -1,5 +1,6 @@
 """A folder that is not watched, named by the owner of the data: read once, and never left."""
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -77,6 +78,34 @@ def test_a_folder_around_a_watched_one_reads_each_file_once(server, outside, tmp
     server.check()
 
 
+def prompts(count):
+    """A list of prompts as it lies beside the sessions of some agent; it is no session."""
+    entries = [{"session_id": f"s{n}", "ts": 1_780_000_000 + n, "text": "x"} for n in range(count)]
+    return b"".join(json.dumps(each).encode() + b"\n" for each in entries)
+
+
+def test_a_file_that_no_source_understands_is_nobodys_and_is_named(server, outside):
+    (outside / "history.jsonl").write_bytes(prompts(5))
+    report = read(server, outside)
+    assert (report.messages_added, report.drift, report.errors) == (3, (), ())
+    told = [(Path(each.file).name, each.error) for each in report.passed_over]
+    assert told == [("history.jsonl", "no source understands it")]
+    assert server.status().drift == ()
+
+
+def test_a_file_with_nothing_in_it_is_told_by_nobody(server, outside):
+    (outside / "empty.jsonl").write_bytes(b"")
+    report = read(server, outside)
+    assert (report.messages_added, report.drift, report.passed_over) == (3, (), ())
+
+
+def test_a_file_that_is_understood_late_is_read(server, outside):
+    (outside / "late.jsonl").write_bytes(prompts(200) + lines(*turns(2, session="late")))
+    report = read(server, outside)
+    assert (report.messages_added, report.passed_over) == (5, ())
+    assert set(server.sessions()) == {"late", "old"}
+
+
 def test_no_link_leads_out_of_the_folder(server, outside, tmp_path):
     secret = tmp_path / "secret"
     secret.mkdir()
@@ -112,7 +141,7 @@ def test_a_folder_swapped_for_a_link_between_look_and_read_leads_nowhere(
 
     monkeypatch.setattr(type(reader.source), "discover", swapping)
     # Else the first look would be that of who shares the files out.
-    monkeypatch.setattr(service, "share_out", lambda readers, folder: readers)
+    monkeypatch.setattr(service, "share_out", lambda readers, folder: (readers, ()))
     assert read(server, outside).errors
     assert set(server.sessions()) == {"old"}
 

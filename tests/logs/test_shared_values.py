@@ -30,6 +30,7 @@ from cloxy_hookspecs.logs.json_lines import LineRecovery, decode_line, records_o
 from cloxy_hookspecs.logs.json_values import (
     decode,
     encode,
+    has_nearly,
     id_of,
     list_of,
     record_of,
@@ -311,3 +312,14 @@ def test_paths_inside_others():
     assert touches(Path("/a/b"), Path("/a"))
     assert not touches(Path("/a/b"), Path("/a/c"))
     assert absolute([Path("/a/../b"), Path("/b")]) == (Path("/b"),)
+
+
+@pytest.mark.parametrize("key", ["contemt", "conten", "conte", "ontent", "content\0", "concontent"])
+def test_a_key_that_damage_left_is_nearly_the_one_it_was(key):
+    assert has_nearly({"type": "x", key: 1}, "content")
+
+
+@pytest.mark.parametrize("key", ["content_type", "created_at", "type", "c", ""])
+def test_a_key_of_its_own_is_not_nearly_another(key):
+    assert not has_nearly({key: 1}, "content")
+    assert not has_nearly({"content": None, "contemt": 1}, "content")

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from cloxy_hookspecs.logs.google_parts import marks_in, spoken_parts, texts_in
+from cloxy_hookspecs.logs.google_parts import is_whole, marks_in, spoken_parts, texts_in
 from cloxy_hookspecs.logs.pictures import (
     NAME_LIMIT,
     bytes_of_address,
@@ -160,3 +160,28 @@ def test_marks_of_parts():
 
 def test_a_message_has_at_most_50_marks():
     assert marks_in([{"fileData": {"displayName": "a"}}] * 60).count("\n") == 49
+
+
+@pytest.mark.parametrize(
+    ("part", "whole"),
+    [
+        ({"text": "hello"}, True),
+        ({"text": ""}, True),
+        ({"text": "hm", "thought": True}, True),
+        ({"thought": True}, True),
+        ({"thoughtSignature": "c2ln"}, True),
+        ({}, True),
+        ({"functionCall": {"name": "x"}}, True),
+        ({"functionResponse": {"id": "t1"}}, True),
+        ({"inlineData": {"mimeType": "image/png", "data": "QUJD"}}, True),
+        ({"videoMetadata": {"fps": 1}, "fileData": {"fileUri": "a.mp4"}}, True),
+        ({"tixt": "hello"}, False),
+        ({"text": None}, False),
+        ({"text": 7}, False),
+        ({"inlineData": "QUJD"}, False),
+        (7, False),
+        (None, False),
+    ],
+)
+def test_a_part_whose_words_are_gone_is_not_whole(part, whole):
+    assert is_whole(part) is whole

@@ -147,8 +147,7 @@ class IngestService:
                 readers, strange = await self._workers.run("io", partial(self._able, under))
         async with self._turn:
             self.progress.telling = progress
-            tally = Tally(passed_over=list(strange))
-            return await self._pass(readers, under, tally, force=force, patient=patient)
+            return await self._pass(readers, under, force=force, patient=patient, strange=strange)
 
     def _able(self, folder: Path) -> tuple[Sequence[Reader], Sequence[FileError]]:
         """Readers of a folder that is not watched, each with the files that it understands best.
@@ -216,12 +215,13 @@ class IngestService:
         self,
         readers: Sequence[Reader],
         under: Path | None,
-        tally: Tally,
         *,
         force: bool,
-        patient: bool,
+        patient: bool = False,
+        strange: Sequence[FileError] = (),
     ) -> PassReport:
         progress, began = self.progress, time.monotonic()
+        tally = Tally(passed_over=list(strange))
         progress.begin()
         whole, self.late = False, None
         try:

@@ -18,6 +18,20 @@ from cloxy_hookspecs.logs.pictures import (
 Part = Mapping[str, object]
 
 _MOST = 50
+_FILES = ("inlineData", "fileData")
+_TOOLS = frozenset(
+    {
+        "functionCall",
+        "functionResponse",
+        "toolCall",
+        "toolResponse",
+        "executableCode",
+        "codeExecutionResult",
+    }
+)
+_BESIDE = frozenset(
+    {"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"}
+)
 
 
 def spoken_parts(parts: Iterable[object]) -> Iterator[Part]:
@@ -25,6 +39,23 @@ def spoken_parts(parts: Iterable[object]) -> Iterator[Part]:
     for part in parts:
         if is_record(part) and part.get("thought") is not True:
             yield part
+
+
+def is_whole(part: object) -> bool:
+    """Whether a part has what its kind always has; of another one, words or a file may be lost.
+
+    Thoughts are whole in any case, and so is a part with nothing in it.
+    """
+    if not is_record(part):
+        return False
+    if part.get("thought") is True:
+        return True
+    if "text" in part:
+        return isinstance(part["text"], str)
+    files = [part[key] for key in _FILES if key in part]
+    if files:
+        return all(map(is_record, files))
+    return part.keys() <= _BESIDE or not part.keys().isdisjoint(_TOOLS)
 
 
 def texts_in(parts: Iterable[Part]) -> list[str]:
@@ -38,7 +69,7 @@ def marks_in(parts: Iterable[Part]) -> str:
 
 
 def _file(part: Part) -> Part | None:
-    for key in ("inlineData", "fileData"):
+    for key in _FILES:
         file = part.get(key)
         if is_record(file):
             return file

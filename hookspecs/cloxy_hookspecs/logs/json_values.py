@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import TypeAlias, TypeGuard, cast
 
 import orjson
@@ -16,6 +17,7 @@ ID_LIMIT = 200
 TEXT_LIMIT = 4096
 """Characters of the longest short text: a path, a branch."""
 
+_NEAR = 0.75
 _INTEGER_DIGITS = 300
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -95,6 +97,11 @@ def usable_id(value: object) -> str | None:
     """An id as programs make them, else None."""
     usable = isinstance(value, str) and 0 < len(value) <= ID_LIMIT and value.isprintable()
     return str(value) if usable and str(value).strip() else None
+
+
+def has_nearly(record: Mapping[str, object], key: str) -> bool:
+    """Whether a record lacks a key, but has one that is nearly it, as damage leaves it."""
+    return key not in record and bool(get_close_matches(key, record, n=1, cutoff=_NEAR))
 
 
 def whole_of(record: Mapping[str, object], key: str) -> int | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from cloxy_hookspecs.logs.json_lines import LineRecovery
-from cloxy_hookspecs.logs.json_values import Record, words_of
+from cloxy_hookspecs.logs.json_values import Record, has_nearly, words_of
 from cloxy_hookspecs.logs.turns import made_uid, message, unknown
 from cloxy_hookspecs.logs.whole_lines import records_in
 from cloxy_hookspecs.types.ingest import Author, Role
@@ -152,7 +152,8 @@ def _take(found: Found, record: Record, strange: Counter[str]) -> None:
 
 def _is_wordless(record: Record, kind: str) -> bool:
     """Whether a step is an answer that only thinks, or calls tools."""
-    return kind == ANSWERED and any(name in record for name in _OF_ANSWERS)
+    beside = kind == ANSWERED and any(name in record for name in _OF_ANSWERS)
+    return beside and not has_nearly(record, "content")
 
 
 def _is_of_tools(record: Record) -> bool:

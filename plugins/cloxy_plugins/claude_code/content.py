@@ -18,11 +18,15 @@ _NO_WORDS = frozenset(
         "web_search_tool_result",
         "web_fetch_tool_result",
         "code_execution_tool_result",
+        "bash_code_execution_tool_result",
+        "text_editor_code_execution_tool_result",
+        "tool_search_tool_result",
         "container_upload",
         "search_result",
         "fallback",
     }
 )
+_NO_CONTENT = {"type": "(no content)"}
 _TYPE_LIMIT = 60
 
 
@@ -32,15 +36,14 @@ class Words:
 
     Attributes:
         text: the words; empty when there are none.
-        understood: whether every part of it had a known form.
+        strange: kind of its first part that has no known form; None when all have one.
     """
 
     text: str
-    understood: bool = True
+    strange: str | None = None
 
 
 NOTHING = Words("")
-STRANGE = Words("", understood=False)
 
 
 def user_words(content: object) -> Words:
@@ -85,12 +88,12 @@ class _Parts:
 
     texts: list[str]
     pictures: list[str]
-    others: list[str | None]
+    others: list[str]
 
 
 def _parts(content: object) -> _Parts:
     parts = _Parts([], [], [])
-    for block in content if isinstance(content, list) else [content] if content else []:
+    for block in content if isinstance(content, list) else [content or _NO_CONTENT]:
         kind, text = _kind_and_text(block)
         if text is not None:
             if text and not text.isspace():
@@ -98,7 +101,7 @@ def _parts(content: object) -> _Parts:
         elif kind in ("image", "document"):
             parts.pictures.append(f"[{kind}: {_media_type(block)}]")
         elif block is not None:
-            parts.others.append(kind)
+            parts.others.append(kind or "(no type)")
     return parts
 
 
@@ -112,10 +115,8 @@ def _kind_and_text(block: object) -> tuple[str | None, str | None]:
 
 
 def _joined(texts: list[str], parts: _Parts) -> Words:
-    understood = not parts.others or _NO_WORDS.issuperset(parts.others)
-    if not texts:
-        return NOTHING if understood else STRANGE
-    return Words(texts[0] if len(texts) == 1 else _PARAGRAPH.join(texts), understood)
+    strange = next((kind for kind in parts.others if kind not in _NO_WORDS), None)
+    return Words(texts[0] if len(texts) == 1 else _PARAGRAPH.join(texts), strange)
 
 
 def _media_type(block: object) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from cloxy_hookspecs.logs.json_values import Record, id_of, is_record, list_of, record_of, words_of
+from cloxy_hookspecs.logs.json_values import Record, id_of, list_of, record_of, words_of
 from cloxy_hookspecs.logs.turns import MadeUids, damaged, message, unknown
 from cloxy_plugins.cline.about import About, folder_of_details
 from cloxy_plugins.cline.elements import Elements
@@ -35,6 +35,11 @@ def blocks_of(content: object) -> list[Record]:
     return [record_of(each) for each in list_of(content)]
 
 
+def is_known(content: object) -> bool:
+    """Whether the content of a message has a known form."""
+    return isinstance(content, str | list)
+
+
 def folder_of_history(elements: Elements) -> str | None:
     """The folder that the first message names."""
     for value in elements.values[:1]:
@@ -62,10 +67,11 @@ def history_records(
     for value in elements.values:
         record = record_of(value)
         role = record.get("role")
-        if not is_record(value) or role not in ("user", "assistant"):
+        content = record.get("content")
+        if not is_known(content) or role not in ("user", "assistant"):
             yield damaged("a message of no known form")
             continue
-        blocks = blocks_of(record.get("content"))
+        blocks = blocks_of(content)
         yield from unknown_blocks(blocks, _NOISE)
         person = role == "user"
         text = "\n\n".join(_typed(blocks, calls, first=first) if person else _said(blocks, calls))
@@ -88,11 +94,24 @@ def history_records(
 
 
 def unknown_blocks(blocks: Iterable[Record], noise: frozenset[str]) -> Iterator[Record]:
-    """Records of blocks of a kind that is not known."""
+    """Records of blocks of a kind that is not known, or without the words of their kind."""
     for block in blocks:
         kind = id_of(block, "type") or "(no type)"
-        if kind not in ("text", "image") and kind not in noise:
+        if _lacks_words(block) or (kind not in ("text", "image") and kind not in noise):
             yield unknown(kind)
+        if kind == "tool_result":
+            inside = blocks_of(block.get("content"))
+            yield from (unknown("text") for each in inside if _lacks_words(each))
+
+
+def _lacks_words(block: Record) -> bool:
+    """Whether a block has not even empty words, where its kind always has some."""
+    if block.get("type") == "text":
+        return not isinstance(block.get("text"), str)
+    field = spoken_field(block.get("name")) if block.get("type") == "tool_use" else None
+    given = block.get("input")
+    # A call that was broken off has nothing in it.
+    return field is not None and given != {} and not isinstance(record_of(given).get(field), str)
 
 
 def _typed(blocks: Sequence[Record], calls: Mapping[str, object], *, first: bool) -> Iterator[str]:

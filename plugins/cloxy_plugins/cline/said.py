@@ -5,84 +5,25 @@ from dataclasses import dataclass
 
 from cloxy_hookspecs import Author, Role
 from cloxy_hookspecs.logs.instants import EARLIEST
-from cloxy_hookspecs.logs.json_values import Record, decode, id_of, is_record, record_of, words_of
+from cloxy_hookspecs.logs.json_values import Record, id_of, is_record, record_of, words_of
 from cloxy_hookspecs.logs.turns import MadeUids, damaged, message, unknown
 from cloxy_plugins.cline.about import About
 from cloxy_plugins.cline.elements import Elements
+from cloxy_plugins.cline.kinds import (
+    ASKED,
+    CHANGED,
+    NOISE,
+    PROGRESS,
+    SAID,
+    SUMMARIES,
+    SUMMARY_TOOL,
+    TYPED,
+)
 from cloxy_plugins.cline.pictures import pictures_of
+from cloxy_plugins.cline.wordless import lacks_words
+from cloxy_plugins.cline.words import fields_in
 
-_PROGRESS = "task_progress"
-_CHANGED = "HAS_CHANGES"
-_SUMMARY_TOOL = "summarizeTask"
 _NUMBER_LIMIT = 2**53
-
-_SAID = frozenset({"text", "completion_result", "plan_completion_result"})
-_TYPED = frozenset({"user_feedback", "user_feedback_diff"})
-_ASKED = frozenset(
-    {"followup", "plan_mode_respond", "plan_mode_response", "act_mode_respond", "completion_result"}
-)
-_SUMMARIES = frozenset({"condense", "new_task", "summarize_task"})
-_NOISE = frozenset(
-    {
-        "api_req_deleted",
-        "api_req_failed",
-        "api_req_finished",
-        "api_req_rate_limit_wait",
-        "api_req_rate_limited",
-        "api_req_retried",
-        "api_req_retry_delayed",
-        "api_req_started",
-        "auto_approval_max_req_reached",
-        "browser_action",
-        "browser_action_launch",
-        "browser_action_result",
-        "browser_session_status",
-        "checkpoint_created",
-        "checkpoint_saved",
-        "clineignore_error",
-        "codebase_search_result",
-        "command",
-        "command_output",
-        "command_permission_denied",
-        "compaction",
-        "condense_context_error",
-        "conditional_rules_applied",
-        "deleted_api_reqs",
-        "diff_error",
-        "error",
-        "error_retry",
-        "generate_explanation",
-        "hook_output_stream",
-        "hook_status",
-        "image",
-        "info",
-        "inspect_site_result",
-        "invalid_model",
-        "load_mcp_documentation",
-        "mcp_notification",
-        "mcp_server_request_started",
-        "mcp_server_response",
-        "mistake_limit_reached",
-        "payment_required_prompt",
-        "reasoning",
-        "report_bug",
-        "resume_completed_task",
-        "resume_task",
-        "rooignore_error",
-        "shell_integration_warning",
-        "shell_integration_warning_with_suggestion",
-        "sliding_window_truncation",
-        "subagent",
-        "subagent_usage",
-        "subtask_result",
-        "too_many_tools_warning",
-        "tool",
-        "unauthorized_prompt",
-        "use_mcp_server",
-        "use_subagents",
-        "user_edit_todos",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,17 +88,19 @@ class _Talk:
         time = _plausible(record.get("ts"))
         if self._origin is None and time is not None:
             self._origin = str(time)
-        if name == _PROGRESS:
+        lost = lacks_words(record, name)
+        if lost:
+            yield unknown(f"{record.get('type')}: {name}")
+        if name == PROGRESS:
             if words := words_of(record, "text"):
                 self._progress = self._message(record, _Words("assistant", words, name))
                 # It is rewritten at each step, and stays one.
                 self._progress["uid"] = f"{self._origin or self._key}/{name}"
             return
         found = self._words(record, name)
-        if found is None:
+        if found is None and not lost:
             yield unknown(f"{record.get('type')}: {name}")
-            return
-        for each in found:
+        for each in found or ():
             if made := self._new_message(record, each):
                 yield made
 
@@ -174,12 +117,12 @@ class _Talk:
         if name == "task" or (name == "text" and self.task_expected):
             self.task_expected = False
             return [_typed(record, text, name, typed=self._about.parent is None)]
-        if name in _TYPED:
+        if name in TYPED:
             # What a person changed in a proposed file comes as JSON; it is no words.
-            changed = name == "user_feedback_diff" and _fields(text) is not None
+            changed = name == "user_feedback_diff" and fields_in(text) is not None
             return [] if changed else [_typed(record, text, name, typed=True)]
-        if name in _SAID:
-            text = text.removesuffix(_CHANGED)
+        if name in SAID:
+            text = text.removesuffix(CHANGED)
             if name != "text":
                 self._result = text.strip()
             return [_Words("assistant", text, name)]
@@ -187,23 +130,23 @@ class _Talk:
             summary = words_of(record_of(record.get("contextCondense")), "summary")
             return [_Words("summary", summary, name)]
         if name == "tool":
-            fields = _fields(text) if _SUMMARY_TOOL in text[:200] else None
-            if fields is not None and fields.get("tool") == _SUMMARY_TOOL:
+            fields = fields_in(text) if SUMMARY_TOOL in text[:200] else None
+            if fields is not None and fields.get("tool") == SUMMARY_TOOL:
                 return [_Words("summary", words_of(fields, "content"), name)]
             return []
-        return [] if name in _NOISE else None
+        return [] if name in NOISE else None
 
     def _asked(self, text: str, name: str) -> list[_Words] | None:
         if name == "completion_result":
             # It repeats what was said just before, if it is not empty.
-            text = text.removesuffix(_CHANGED)
+            text = text.removesuffix(CHANGED)
             return [] if text.strip() == self._result else [_Words("assistant", text, name)]
-        if name in _SUMMARIES:
-            fields = _fields(text)
+        if name in SUMMARIES:
+            fields = fields_in(text)
             return [_Words("summary", words_of(fields, "context") if fields else text, name)]
-        if name not in _ASKED:
-            return [] if name in _NOISE else None
-        fields = _fields(text)
+        if name not in ASKED:
+            return [] if name in NOISE else None
+        fields = fields_in(text)
         if fields is None:
             return [_Words("assistant", text, name)]
         question = words_of(fields, "response") or words_of(fields, "question")
@@ -267,14 +210,3 @@ def _plausible(value: object) -> int | None:
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return None
     return int(value) if EARLIEST <= value < _NUMBER_LIMIT else None
-
-
-def _fields(text: str) -> Record | None:
-    """The object of a text that is one in JSON."""
-    if not text.lstrip().startswith("{"):
-        return None
-    try:
-        value = decode(text)
-    except ValueError:
-        return None
-    return value if is_record(value) else None

@@ -19,7 +19,7 @@ from cloxy_hookspecs.logs.json_values import (
 from cloxy_hookspecs.logs.titles import LISTED
 from cloxy_hookspecs.logs.turns import MadeUids, damaged, message, session
 from cloxy_plugins.cline.about import Besides
-from cloxy_plugins.cline.history import blocks_of, unknown_blocks
+from cloxy_plugins.cline.history import blocks_of, is_known, unknown_blocks
 from cloxy_plugins.cline.pictures import picture_of_block
 from cloxy_plugins.cline.words import spoken_field, typed_in_session
 
@@ -115,16 +115,19 @@ class _Talk:
         for value in values[went_on[-1] + 1 if went_on else 0 :]:
             record = record_of(value)
             role = record.get("role")
-            if not is_record(value) or role not in ("user", "assistant", "error", "system"):
+            if role in ("error", "system"):
+                continue
+            if role not in ("user", "assistant") or not is_known(record.get("content")):
                 yield damaged("a message of no known form")
             elif role == "user":
                 yield from self._of_user(record)
-            elif role == "assistant":
+            else:
                 yield from self._of_assistant(record)
 
     def _of_user(self, record: Record) -> Iterator[Record]:
         blocks = blocks_of(record.get("content"))
         if _is_summary(record):
+            yield from unknown_blocks(blocks, _NOISE)
             text = "\n\n".join(words_of(block, "text") for block in blocks).strip()
             if text and text not in self._summaries:
                 self._summaries.add(text)

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from cloxy_hookspecs.logs.json_values import Record, decode, is_record
+
 _NEW = ("task", "feedback", "user_message", "answer")
 _OF_USER = re.compile(r"\buser\b")
 _ANSWER_OF = re.compile(r"\[(\w+)[^\n]{0,1000}\] Result:\s*")
@@ -182,3 +184,14 @@ def _without(text: str, tag: str) -> str:
         position = end + len(closing)
     kept.append(text[position:])
     return "".join(kept)
+
+
+def fields_in(text: str) -> Record | None:
+    """The object of a text that is one in JSON."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        value = decode(text)
+    except ValueError:
+        return None
+    return value if is_record(value) else None

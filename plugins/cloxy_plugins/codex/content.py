@@ -17,6 +17,8 @@ _IMAGES = frozenset({"image", "input_image", "local_image", "localimage"})
 _WORDLESS = frozenset(
     {"skill", "mention", "audio", "local_audio", "input_file", "encrypted_content"}
 )
+_TYPED = (None, "plain")
+_KINDS_OF_EVENTS = (*_TYPED, "user_instructions", "environment_context")
 _IMAGE_TAG = re.compile(r"\s*</?image(?:\s[^<>]{0,500})?>\s*", re.I)
 _DATA = re.compile(r"data:([a-z]+/[a-z0-9.+-]{1,60})?[;,]", re.I)
 _PASSED_ON = "internal_chat_message_metadata_passthrough"
@@ -85,13 +87,10 @@ def plain_content(message: Record) -> Spoken:
 def event_content(event: Record) -> Spoken:
     """What a person said in an event."""
     spoken = Spoken()
-    text = event.get("message")
-    if isinstance(text, str):
-        kind = event.get("kind")
-        if kind in (None, "plain") and (words := human_words(text)):
-            spoken.texts.append(words)
-    elif text is not None:
-        spoken.understood = False
+    text, kind = event.get("message"), event.get("kind")
+    spoken.understood = isinstance(text, str) and kind in _KINDS_OF_EVENTS
+    if isinstance(text, str) and kind in _TYPED and (words := human_words(text)):
+        spoken.texts.append(words)
     for key in ("images", "local_images"):
         values = event.get(key)
         for value in values if isinstance(values, list) else ():
@@ -117,10 +116,10 @@ def with_images(words: str, images: list[str]) -> str:
 def _parts(content: object, spoken: Spoken) -> list[object]:
     if isinstance(content, list):
         return content
-    if content is not None and not isinstance(content, str):
-        spoken.understood = False
-        return []
-    return [{"type": "text", "text": content}] if content else []
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    spoken.understood = False
+    return []
 
 
 def _part(part: object, spoken: Spoken) -> str | None:

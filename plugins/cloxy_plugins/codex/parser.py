@@ -108,6 +108,14 @@ def _take(run: Run, record: Record, line: RawLine) -> None:
         _unknown(run, record, "(no type)")
 
 
+def _told(run: Run, record: Mapping[str, object], kind: str, *, known: bool) -> None:
+    """Count a record, which is of an unknown kind when it has not what its kind always has."""
+    if known:
+        run.understood()
+    else:
+        _unknown(run, record, kind)
+
+
 def _unknown(run: Run, record: Mapping[str, object], kind: str) -> None:
     run.unknown(kind)
     if any(key in record for key in _SPEECH_KEYS):
@@ -132,8 +140,7 @@ def _work(run: Run, kind: str) -> None:
 
 
 def _meta(run: Run, payload: Record, _line: RawLine) -> None:
-    run.meta(payload)
-    run.understood()
+    _told(run, payload, "session_meta", known=run.meta(payload))
 
 
 def _context(run: Run, payload: Record, _line: RawLine) -> None:
@@ -146,7 +153,7 @@ def _compacted(run: Run, payload: Record, line: RawLine) -> None:
     text = payload.get("message")
     if isinstance(text, str):
         run.summary(line, text)
-    run.understood()
+    _told(run, payload, "compacted", known=isinstance(text, str))
 
 
 def _item(run: Run, payload: Record, line: RawLine) -> None:
@@ -161,17 +168,16 @@ def _item(run: Run, payload: Record, line: RawLine) -> None:
 
 def _message(run: Run, message: Record, line: RawLine) -> None:
     role = message.get("role")
+    known = role in ("developer", "system", "tool")
     if role == "user":
-        run.user(line, user_content(message), ITEM)
+        spoken = user_content(message)
+        run.user(line, spoken, ITEM)
+        known = spoken.understood
     elif role == "assistant":
         spoken = plain_content(message)
-        if not spoken.understood:
-            run.strange()
         _agent_text(run, line, spoken.words, ITEM)
-    elif role not in ("developer", "system", "tool"):
-        _unknown(run, message, f"message/{role}")
-        return
-    run.understood()
+        known = spoken.understood
+    _told(run, message, f"message/{role}", known=known)
 
 
 def _agent_text(run: Run, line: RawLine, text: str, form: int) -> None:
@@ -185,8 +191,11 @@ def _event(run: Run, payload: Record, line: RawLine) -> None:
     kind = payload.get("type")
     text = payload.get("message")
     if kind == "user_message":
-        run.user(line, event_content(payload), EVENT)
-    elif kind == "agent_message" and isinstance(text, str):
+        spoken = event_content(payload)
+        run.user(line, spoken, EVENT)
+        _told(run, payload, "event_msg/user_message", known=spoken.understood)
+        return
+    if kind == "agent_message" and isinstance(text, str):
         _agent_text(run, line, text, EVENT)
     elif kind == "item_completed":
         _completed(run, payload, line)
@@ -214,20 +223,22 @@ def _completed(run: Run, payload: Record, line: RawLine) -> None:
         _unknown(run, payload, "item_completed")
         return
     kind, text = item.get("type"), item.get("text")
+    text = text if isinstance(text, str) else None
+    known = kind in kinds.COMPLETED
     if kind == "UserMessage":
-        run.user(line, item_content(item), COMPLETED)
+        spoken = item_content(item)
+        run.user(line, spoken, COMPLETED)
+        known = spoken.understood
     elif kind == "AgentMessage":
         spoken = plain_content(item)
-        words = spoken.words or (text if isinstance(text, str) else "")
-        if not spoken.understood:
+        _agent_text(run, line, spoken.words or text or "", COMPLETED)
+        known = spoken.understood or ("content" not in item and text is not None)
+        if not known:
             run.strange()
-        _agent_text(run, line, words, COMPLETED)
-    elif kind == "Plan" and isinstance(text, str):
+    elif kind == "Plan" and text is not None:
         run.plan(line, text.strip(), COMPLETED)
-    elif kind not in kinds.COMPLETED:
-        _unknown(run, item, f"item_completed/{kind}")
-        return
-    run.understood()
+        known = True
+    _told(run, item, f"item_completed/{kind}", known=known)
 
 
 _LINES: Mapping[str, Callable[[Run, Record, RawLine], None]] = {

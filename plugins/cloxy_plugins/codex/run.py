@@ -89,25 +89,27 @@ class Run(Notes):
         if not self.left_out:
             self.state.silent = False
 
-    def meta(self, payload: Mapping[str, object]) -> None:
-        """Take a meta line: of this thread, or of one that is repeated."""
+    def meta(self, payload: Mapping[str, object]) -> bool:
+        """Take a meta line: of this thread, or of one that is repeated.
+
+        Returns:
+            Whether it names a thread.
+        """
         thread = thread_of(payload, self._latest)
         if thread is None:
             self.strange()
-            return
+            return False
         state = self.state
         if state.spoken and thread.id != self.own_key:
             # The first line is lost; what was said is of the thread that the file is named after.
             state.own = self.own_key
-        if not meet_thread(state, thread, self._at):
-            return
-        state.branch = thread.branch or state.branch
-        if state.owner is not None:
-            # Times of the copy are those of its writing; the thread's own start is nearer.
-            state.at = thread.at
-        elif state.at is None:
-            state.at = thread.at
-        self._settle(thread.cwd)
+        if meet_thread(state, thread, self._at):
+            state.branch = thread.branch or state.branch
+            # Times of a copy are those of its writing; the thread's own start is nearer.
+            if state.owner is not None or state.at is None:
+                state.at = thread.at
+            self._settle(thread.cwd)
+        return True
 
     def place(self, cwd: str | None) -> None:
         """Take a working directory."""

@@ -21,6 +21,16 @@ def words_of(data: Record) -> str:
     return PARAGRAPH.join(filter(None, [words, "\n".join(marks_of(data))]))
 
 
+def is_whole(data: Record) -> bool:
+    """Whether a message has what every one has: words, or attachments instead."""
+    content, attachments = data.get("content"), data.get("attachments")
+    if not isinstance(content, str):
+        return False
+    if attachments is None:
+        return bool(content.strip())
+    return isinstance(attachments, list) and all(isinstance(each, Mapping) for each in attachments)
+
+
 def marks_of(data: Record) -> list[str]:
     """What stands for the attachments of a message."""
     attachments = data.get("attachments")

@@ -17,7 +17,7 @@ from cloxy_hookspecs.logs.json_values import id_of
 from cloxy_hookspecs.logs.titles import NAMED, title_of_name
 from cloxy_plugins.copilot_cli import kinds
 from cloxy_plugins.copilot_cli.cards import Cards, Title
-from cloxy_plugins.copilot_cli.content import words_of
+from cloxy_plugins.copilot_cli.content import is_whole, words_of
 from cloxy_plugins.copilot_cli.decoding import recover
 from cloxy_plugins.copilot_cli.run import Record, Run
 from cloxy_plugins.copilot_cli.state import load_state
@@ -130,9 +130,8 @@ def _user(run: Run, event: Record, data: Record, line: RawLine) -> bool:
     source = data.get("source")
     if isinstance(source, str) and source.startswith(_HIDDEN):
         return True
-    content = data.get("content")
     run.say(event, line, "user", _author(data), words_of(data), _agent_of(event, data))
-    return content is None or isinstance(content, str)
+    return is_whole(data)
 
 
 def _author(data: Record) -> Author:
@@ -149,11 +148,14 @@ def _assistant(run: Run, event: Record, data: Record, line: RawLine) -> bool:
     content = data.get("content")
     text = content if isinstance(content, str) else ""
     run.say(event, line, "assistant", "assistant", text, _agent_of(event, data))
-    return content is None or isinstance(content, str)
+    return isinstance(content, str)
 
 
 def _compaction(run: Run, event: Record, data: Record, line: RawLine) -> bool:
-    return _summary(run, event, data.get("summaryContent"), line)
+    summary = data.get("summaryContent")
+    # Not every compaction writes a summary; what it writes in a checkpoint is one.
+    lost = summary is None and data.get("checkpointPath") is not None
+    return _summary(run, event, summary, line) and not lost
 
 
 def _done(run: Run, event: Record, data: Record, line: RawLine) -> bool:

@@ -66,6 +66,8 @@ def content_of(message: Record, *, typed: bool) -> Content | None:
                 marks.append(_mark(block, str(kind)))
             elif not (isinstance(kind, str) and kind in _SILENT):
                 unknown.append(str(kind)[:_KIND_LIMIT])
+        else:
+            unknown.append("(no block)")
     if typed:
         texts = [human_words(text) for text in texts]
     words = [text.strip() for text in [*texts, "\n".join(marks[:_MOST])]]
@@ -88,6 +90,13 @@ def human_words(text: str) -> str:
             break
         end = start
     return text[position:end].strip()
+
+
+def has_summary(record: Record) -> bool:
+    """Whether a record has a summary of a known form, which may be empty."""
+    inner = record_of(record.get("summary")).get("body")
+    found = (record.get("summaryText"), record.get("summary"), inner)
+    return any(isinstance(each, str) for each in found)
 
 
 def summary_of(record: Record) -> str:

@@ -7,7 +7,7 @@ from cloxy_hookspecs import Author, BadLine, RawLine, Role, SourceItem
 from cloxy_hookspecs.logs.json_values import Record, encode, id_of, record_of, text_of
 from cloxy_hookspecs.logs.titles import LISTED, NAMED, title_of_name
 from cloxy_hookspecs.logs.turns import made_uid, message, session
-from cloxy_plugins.factory_droid.content import TASK, content_of, summary_of
+from cloxy_plugins.factory_droid.content import TASK, content_of, has_summary, summary_of
 from cloxy_plugins.factory_droid.places import session_of_file
 from cloxy_plugins.factory_droid.state import LogState
 
@@ -60,6 +60,9 @@ class Run:
                 return
         elif kind == "compaction_state":
             self._say(record, line, "summary", "summary", summary_of(record))
+            if not has_summary(record):
+                self._strange(kind)
+                return
         elif kind not in _NOISE:
             self._strange(kind)
             return

@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 
-from cloxy_hookspecs.logs.google_parts import Part, marks_in, spoken_parts, texts_in
+from cloxy_hookspecs.logs.google_parts import Part, is_whole, marks_in, spoken_parts, texts_in
 from cloxy_hookspecs.logs.words import paragraphs
 from cloxy_plugins.gemini_cli.human import human_words, without_files
 
 Record = Mapping[str, object]
+
+AGENTS = ("gemini", "qwen")
+"""Types of messages of agents."""
 
 THANKS = "Got it. Thanks for the additional context!"
 """What the CLI puts in the agent's mouth behind the summary of a history that was shortened."""
@@ -14,9 +17,15 @@ THANKS = "Got it. Thanks for the additional context!"
 _STATE = "<state_snapshot"
 
 
+def is_spoken(kind: object) -> bool:
+    """Whether somebody speaks in messages of a type."""
+    return kind == "user" or kind in AGENTS
+
+
 def is_known(content: object) -> bool:
-    """Whether a content is of a known form."""
-    return content is None or isinstance(content, str | list | Mapping)
+    """Whether a content has a known form, and each of its parts what its kind always has."""
+    parts = content if isinstance(content, list) else [content]
+    return all(isinstance(part, str) or is_whole(part) for part in parts)
 
 
 def typed(record: Record) -> str:

@@ -14,7 +14,7 @@ from cloxy_hookspecs.logs.folders import parts_of
 from cloxy_hookspecs.logs.instants import latest_instant
 from cloxy_hookspecs.logs.json_lines import decode_line
 from cloxy_plugins.gemini_cli import telling
-from cloxy_plugins.gemini_cli.content import answered, is_known, typed
+from cloxy_plugins.gemini_cli.content import answered, is_spoken, typed
 from cloxy_plugins.gemini_cli.decoding import recover
 from cloxy_plugins.gemini_cli.run import Record, Run, id_of
 
@@ -81,14 +81,13 @@ def _take(run: Run, record: Record, line: RawLine) -> None:
 
 def _message(run: Run, record: Record, line: RawLine) -> None:
     kind = record.get("type")
-    speech = kind == "user" or kind in telling.AGENTS
-    if not isinstance(kind, str) or (speech and not is_known(record.get("content"))):
+    if not isinstance(kind, str):
         run.unknown(str(kind))
     elif kind == "user" and record.get("summary") is True:
         run.say(record, line, "summary", "summary", answered(record))
     elif kind == "user":
         run.say(record, line, "user", "human", typed(record))
-    elif speech:
+    elif is_spoken(kind):
         run.say(record, line, "assistant", "assistant", answered(record))
     elif kind in _NOISE:
         run.arrive(record)

@@ -34,10 +34,10 @@ def prompts_of(data: bytes, recorded: Collection[str], before: int) -> Replay:
     latest: dict[str, int] = {}
     for entry in entries:
         session = entry.get("sessionId") if isinstance(entry, Mapping) else None
-        if not isinstance(session, str) or not session:
-            found.unknown["prompt"] = found.unknown.get("prompt", 0) + 1
+        if isinstance(session, str) and session[:_SHORT] in recorded:
             continue
-        if session[:_SHORT] in recorded:
+        if not session or not isinstance(session, str) or not isinstance(entry.get("message"), str):
+            found.unknown["prompt"] = found.unknown.get("prompt", 0) + 1
             continue
         at = instant(entry.get("timestamp"), 1 << 62)
         latest[session] = max(latest.get(session, 0), at or 0)

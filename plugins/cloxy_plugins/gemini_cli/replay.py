@@ -8,11 +8,12 @@ of the earlier one; `$set`, which changes fields of the head, the list of messag
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from cloxy_hookspecs.logs.json_lines import decode_line
 from cloxy_hookspecs.logs.json_values import Record
+from cloxy_plugins.gemini_cli.content import is_known, is_spoken
 from cloxy_plugins.gemini_cli.decoding import recover
 
 _MESSAGE = re.compile(r'\{\s*"id"\s*:\s*"')
@@ -73,20 +74,23 @@ class Replay:
             current = Conversation()
             self.conversations.append(current)
         current.head.update({key: fields[key] for key in _HEAD if key in fields})
-        messages = fields.get("messages")
+        messages = fields.get("messages", [])
         if isinstance(messages, list):
             for number, message in enumerate(messages):
                 if isinstance(message, dict):
                     self._message(message, number)
                 else:
                     self._count("entry")
-        elif messages is not None:
+        if not isinstance(messages, list) or any(map(_is_list_of_messages, _others(fields))):
             self._count("messages")
 
     def _message(self, message: Record, number: int = 0) -> None:
+        kind = message.get("type")
+        if is_spoken(kind) and not is_known(message.get("content")):
+            self._count(str(kind))
         messages = self._current().messages
         known = message.get("id")
-        uid = known if isinstance(known, str) and known else f"made-{number}-{message.get('type')}"
+        uid = known if isinstance(known, str) and known else f"made-{number}-{kind}"
         kept: Record = {key: message[key] for key in _FIELDS if key in message}
         kept["id"] = uid
         for key in ("content", "displayContent"):
@@ -119,6 +123,8 @@ def replay(data: bytes, *, lines: bool) -> Replay:
     whole = decode_line(data)
     if whole is not None:
         found.take(whole)
+        if not lines and "messages" not in whole and not found.unknown:
+            found.unknown["messages"] = 1
     elif lines:
         for line in data.split(b"\n"):
             _take_line(found, line)
@@ -172,6 +178,17 @@ def _salvage(found: Replay, data: bytes) -> None:
             continue
         if isinstance(message, dict) and "timestamp" in message and "type" in message:
             found.take(message)
+
+
+def _others(fields: Record) -> Iterator[object]:
+    """Values of fields of a head that have no known name."""
+    return (value for key, value in fields.items() if key != "messages" and key not in _HEAD)
+
+
+def _is_list_of_messages(value: object) -> bool:
+    return isinstance(value, list) and any(
+        isinstance(each, dict) and is_spoken(each.get("type")) for each in value
+    )
 
 
 def _slim(content: object) -> object:

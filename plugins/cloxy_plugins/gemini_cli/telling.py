@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import orjson
 
 from cloxy_hookspecs.logs.json_values import Record, id_of
-from cloxy_plugins.gemini_cli.content import THANKS, answered, is_state
+from cloxy_plugins.gemini_cli.content import AGENTS, THANKS, answered, is_state
 from cloxy_plugins.gemini_cli.replay import Conversation
 from cloxy_plugins.gemini_cli.roots import Place, short_id
 
@@ -14,9 +14,6 @@ SESSION = "session"
 MESSAGE = "message"
 DAMAGE = "damage"
 UNKNOWN = "unknown"
-
-AGENTS = ("gemini", "qwen")
-"""Types of messages of agents."""
 
 
 def lines_of(conversation: Conversation, place: Place, cwd: str | None) -> Iterator[Record]:

@@ -24,6 +24,7 @@ from cloxy_hookspecs.logs.folders import root_of
 from cloxy_hookspecs.logs.json_values import (
     Record,
     decode,
+    has_nearly,
     id_of,
     is_record,
     list_of,
@@ -199,6 +200,8 @@ class Chats:
         messages = [record_of(each.get("message")) for each in entries]
         near = listed.get("dateCreated")
         said = list(_said(key, messages, {}, None, near, self._answers(document, chat, entries)))
+        if cut_off := sum(has_nearly(entry, "executionId") for entry in entries):
+            said.append(unknown("answer without its run", cut_off))
         facts = session(key, cwd=cwd, title=title, rank=LISTED if title else 0)
         yield from _with_facts(facts, said)
 

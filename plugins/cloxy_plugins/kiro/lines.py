@@ -9,7 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from cloxy_hookspecs.logs.json_lines import LineRecovery, decode_line
-from cloxy_hookspecs.logs.json_values import Record, id_of, is_record, record_of, text_of
+from cloxy_hookspecs.logs.json_values import (
+    Record,
+    has_nearly,
+    id_of,
+    is_record,
+    record_of,
+    text_of,
+)
 from cloxy_hookspecs.logs.turns import MadeUids, unknown
 from cloxy_hookspecs.logs.whole_lines import records_in
 from cloxy_hookspecs.types.ingest import Role
@@ -188,7 +195,10 @@ def _take_bucketed(reading: _Reading, record: Record) -> None:
             words = _words(reading, payload)
             reading.say(native, "assistant", words.text, at, model_in(payload, "reasoningModelId"))
     elif kind in ("compaction", "summary"):
-        content = payload.get("summary", payload.get("content"))
-        reading.say(native, "summary", words_in(content).text, at)
+        words = words_in(payload.get("summary", payload.get("content")))
+        reading.say(native, "summary", words.text, at)
+        # One without a summary only says that there was a compaction.
+        if words.strange or has_nearly(payload, "summary"):
+            reading.odd(kind)
     elif kind not in _NOISE:
         reading.odd(kind)

@@ -16,6 +16,7 @@ from cloxy_hookspecs import LogReader
 from cloxy_hookspecs.logs.json_values import (
     Record,
     decode,
+    has_nearly,
     id_of,
     is_record,
     list_of,
@@ -303,6 +304,8 @@ def _is_strange(action: Record) -> bool:
     if action.get("actionType") != "say":
         return not isinstance(action.get("actionType"), str)
     output = action.get("output")
+    if has_nearly(action, "output"):
+        return True
     return bool(output) and not isinstance(record_of(output).get("message"), str)
 
 

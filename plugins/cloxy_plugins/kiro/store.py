@@ -16,6 +16,7 @@ from cloxy_hookspecs.logs.instants import instant
 from cloxy_hookspecs.logs.json_values import (
     Record,
     decode,
+    has_nearly,
     id_of,
     is_record,
     list_of,
@@ -42,7 +43,7 @@ _NEWER_COLUMNS = frozenset({"key", "conversation_id", "value", "updated_at"})
 _OLDER_COLUMNS = frozenset({"key", "value"})
 _NANOSECONDS = 1_000_000
 _SEPARATORS = frozenset("#/\\")
-_ASKED = frozenset({"prompt", "tool_use_results"})
+_SUMMARY = "latest_summary"
 
 _LIST_NEWER = "SELECT conversation_id, length(value), updated_at FROM conversations_v2"
 _LIST_OLDER = """
@@ -211,7 +212,7 @@ def records_in(value: object, key: str, folder: object) -> Iterator[Record]:
 def _turns(talk: Record, history: Sequence[object], key: str) -> Iterator[Record]:
     chosen = model_in(record_of(talk.get("model_info")), "model_id", "model_name")
     model = chosen or model_in(talk, "model")
-    yield from _summary(talk.get("latest_summary"), key)
+    yield from _summary(talk, key)
     made = MadeUids()
     strange = 0
     for each in history:
@@ -220,9 +221,8 @@ def _turns(talk: Record, history: Sequence[object], key: str) -> Iterator[Record
         facts = record_of(entry.get("request_metadata"))
         content, reply = _variant(user.get("content")), _variant(answer)
         # Each turn has both, a prompt or what tools gave, and what was said to it.
-        is_odd = content is None or not _ASKED.intersection(content)
-        is_odd = is_odd or reply is None or "content" not in reply
-        strange += is_odd
+        is_odd = content is None or not _is_asked(content)
+        strange += is_odd or reply is None or not isinstance(reply.get("content"), str)
         cwd = text_of(
             record_of(record_of(user.get("env_context")).get("env_state")),
             "current_working_directory",
@@ -248,11 +248,20 @@ def _variant(value: object) -> Record | None:
     return choices[0] if len(choices) == 1 else None
 
 
-def _summary(value: object, key: str) -> Iterator[Record]:
+def _is_asked(content: Record) -> bool:
+    """Whether a turn begins with a prompt, or with what tools gave."""
+    prompt = content.get("prompt")
+    return isinstance(prompt, str) or (prompt is None and "tool_use_results" in content)
+
+
+def _summary(talk: Record, key: str) -> Iterator[Record]:
     """The summary of what was taken out of the history: a text, or with facts of its request."""
+    value = talk.get(_SUMMARY)
     parts = list_of(value)
-    text = words_of({"text": parts[0] if parts else value}, "text")
-    if text:
+    told = parts[0] if parts else value
+    if (value is not None and not isinstance(told, str)) or has_nearly(talk, _SUMMARY):
+        yield unknown("summary of another form")
+    if text := words_of({"text": told}, "text"):
         facts = record_of(parts[1]) if len(parts) > 1 else {}
         at = facts.get("stream_end_timestamp_ms")
         uid = made_uid(key, "summary", text)

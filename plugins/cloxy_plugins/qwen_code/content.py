@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from cloxy_hookspecs.logs.google_parts import Part, marks_in, spoken_parts, texts_in
+from cloxy_hookspecs.logs.google_parts import Part, is_whole, marks_in, spoken_parts, texts_in
 from cloxy_hookspecs.logs.words import paragraphs
 from cloxy_plugins.qwen_code.human import human_words, without_files
 
@@ -15,6 +15,20 @@ def has_parts(record: Record) -> bool:
     """Whether a record has a message of the known form."""
     message = record.get("message")
     return isinstance(message, Mapping) and isinstance(message.get("parts"), list)
+
+
+def is_known(content: object) -> bool:
+    """Whether each part of a content has what its kind always has."""
+    parts = content.get("parts") if isinstance(content, Mapping) else None
+    return isinstance(parts, list) and all(map(is_whole, parts))
+
+
+def has_history(record: Record) -> bool:
+    """Whether a record of a history that was shortened has one of the known form."""
+    history = _payload(record).get("compressedHistory")
+    return isinstance(history, list) and all(
+        is_known(entry) and isinstance(entry.get("role"), str) for entry in history
+    )
 
 
 def typed(record: Record) -> str:

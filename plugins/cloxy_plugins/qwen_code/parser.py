@@ -15,7 +15,14 @@ from cloxy_hookspecs.logs.json_lines import records_of
 from cloxy_hookspecs.logs.json_values import id_of
 from cloxy_hookspecs.logs.titles import LISTED, NAMED, title_of_name
 from cloxy_plugins.qwen_code import kinds
-from cloxy_plugins.qwen_code.content import answered, has_parts, summarised, typed
+from cloxy_plugins.qwen_code.content import (
+    answered,
+    has_history,
+    has_parts,
+    is_known,
+    summarised,
+    typed,
+)
 from cloxy_plugins.qwen_code.decoding import recover
 from cloxy_plugins.qwen_code.run import Record, Run
 from cloxy_plugins.qwen_code.state import load_state
@@ -74,14 +81,14 @@ def _user(run: Run, record: Record, line: RawLine, subtype: str | None) -> bool:
         return False
     known = subtype in kinds.TYPED
     run.say(record, line, "user", "human" if known else "program", typed(record))
-    return known or subtype in kinds.SCHEDULED
+    return (known or subtype in kinds.SCHEDULED) and is_known(record["message"])
 
 
 def _assistant(run: Run, record: Record, line: RawLine, subtype: str | None) -> bool:
     if not has_parts(record):
         return False
     run.say(record, line, "assistant", "assistant", answered(record))
-    return subtype in kinds.ANSWERED
+    return subtype in kinds.ANSWERED and is_known(record["message"])
 
 
 def _result(run: Run, _record: Record, _line: RawLine, _subtype: str | None) -> bool:
@@ -94,7 +101,8 @@ def _system(run: Run, record: Record, line: RawLine, subtype: str | None) -> boo
     told = payload if isinstance(payload, Mapping) else {}
     if subtype == "chat_compression":
         run.say(record, line, "summary", "summary", summarised(record) or "")
-    elif subtype == "custom_title":
+        return has_history(record)
+    if subtype == "custom_title":
         title = told.get("customTitle")
         if isinstance(title, str):
             rank = LISTED if told.get("titleSource") == "auto" else NAMED

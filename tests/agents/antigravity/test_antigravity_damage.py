@@ -223,3 +223,19 @@ def test_an_answer_with_nothing_in_it_is_told(stores):
     assert only(stores.logs).unknown == {}
     stores.log(log.step("MODEL", "PLANNER_RESPONSE", contnt="lost"))
     assert only(stores.logs).unknown == {"PLANNER_RESPONSE of another form": 1}
+
+
+@pytest.mark.parametrize("beside", [{"thinking": "hm"}, {"tool_calls": []}])
+def test_an_answer_whose_words_have_another_name_is_told(stores, beside):
+    log = Log().both("one", "1")
+    stores.log(log.step("MODEL", "PLANNER_RESPONSE", contenu="lost", **beside))
+    assert only(stores.logs).unknown == {"PLANNER_RESPONSE of another form": 1}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lost", [{}, {"content": None}, {"content": 7}])
+def test_a_step_without_its_words_is_told(stores, kind, lost):
+    log = Log().both("one", "1")
+    log.lines.append({"step_index": 90, "source": "MODEL", "type": kind} | lost)
+    stores.log(log)
+    assert only(stores.logs).unknown == {f"{kind} of another form": 1}

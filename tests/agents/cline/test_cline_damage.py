@@ -7,6 +7,7 @@ import sys
 import pytest
 from cline_kit import (
     AT,
+    PNG,
     TASK,
     Tasks,
     ask,
@@ -20,6 +21,7 @@ from cline_kit import (
     say,
     sent,
     talk,
+    text,
     texts,
     typed,
 )
@@ -191,6 +193,137 @@ def test_values_of_no_known_form_in_histories_and_sessions(tasks, value):
         assert failures == []
         said_first = [texts(read(tasks.source, item))[0] for item in found]
         assert said_first == [("user", "Why?")] * 2
+
+
+def without(record, key, **more):
+    return {name: value for name, value in record.items() if name != key} | more
+
+
+def told_of(result):
+    assert result.bad_lines == []
+    return dict(result.unknown)
+
+
+WORDED = [
+    say(1, "text", "x"),
+    say(1, "completion_result", "x"),
+    say(1, "plan_completion_result", "x"),
+    say(1, "user_feedback", "x"),
+    say(1, "user_feedback_diff", "x"),
+    say(1, "task_progress", "x"),
+    ask(1, "followup", "x"),
+    ask(1, "plan_mode_respond", "x"),
+    ask(1, "completion_result", "x"),
+    ask(1, "condense", "x"),
+]
+
+
+@pytest.mark.parametrize("record", WORDED, ids=lambda each: each.get("say") or each.get("ask"))
+@pytest.mark.parametrize("lost", [{"texd": "x"}, {"text": None}, {"text": 7}])
+def test_a_message_without_its_words_is_told(tasks, record, lost):
+    tasks.shown(say(0, "text", "Why?"), without(record, "text", **lost))
+    kind = f"{record['type']}: {record.get('say') or record.get('ask')}"
+    result = only(tasks.source)
+    assert (texts(result), told_of(result)) == ([("user", "Why?")], {kind: 1})
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        say(1, "condense_context", contextCondense={"cost": 1, "sumary": "x"}),
+        say(1, "condense_context", contextCondense=None),
+        say(1, "tool", json.dumps({"tool": "summarizeTask", "contend": "x"})),
+        ask(1, "new_task", json.dumps({"contexd": "x"})),
+        ask(1, "followup", json.dumps({"questiom": "x", "options": []})),
+    ],
+)
+def test_words_that_are_gone_from_inside_are_told(tasks, record):
+    tasks.shown(say(0, "text", "Why?"), record)
+    kind = f"{record['type']}: {record.get('say') or record.get('ask')}"
+    assert told_of(only(tasks.source)) == {kind: 1}
+
+
+def test_what_is_chosen_stays_when_its_question_is_gone(tasks):
+    asked = ask(1, "followup", json.dumps({"questiom": "x", "selected": "Yes"}))
+    tasks.shown(say(0, "text", "Why?"), asked)
+    result = only(tasks.source)
+    assert texts(result) == [("user", "Why?"), ("user", "Yes")]
+    assert told_of(result) == {"ask: followup": 1}
+
+
+def test_messages_that_need_no_words_are_not_told(tasks):
+    tasks.shown(
+        say(0, "text", "Why?"),
+        without(say(1, "user_feedback", images=[PNG]), "text"),
+        say(2, "user_feedback", "", files=["a.py"]),
+        without(say(3, "completion_result", partial=False), "text"),
+        without(say(5, "condense_context", partial=True), "text"),
+        say(6, "text", ""),
+        ask(7, "completion_result", ""),
+        ask(8, "followup", json.dumps({"question": "", "options": []})),
+        without(say(9, "checkpoint_created"), "text"),
+        without(ask(10, "resume_completed_task"), "text"),
+        say(11, "tool", json.dumps({"tool": "readFile"})),
+    )
+    assert told_of(only(tasks.source)) == {}
+
+
+LOST_BLOCKS = [{"type": "text", "texd": "x"}, {"type": "text", "text": None}]
+ASKED = {"type": "tool_use", "id": "t1", "name": "ask_followup_question"}
+ENDED = {"type": "tool_use", "id": "t2", "name": "attempt_completion"}
+
+
+def answer(*blocks):
+    return {"type": "tool_result", "tool_use_id": "t1", "content": list(blocks)}
+
+
+@pytest.fixture(params=["history", "session"])
+def made(request, tasks):
+    """What is told of messages behind a first one, in either form."""
+
+    def told(*messages):
+        first = said("<task>\nWhy?\n</task>" if request.param == "history" else typed("Why?"))
+        if request.param == "history":
+            tasks.sent(first, *messages)
+        else:
+            tasks.session("s1", first, *messages)
+        result = only(tasks.source)
+        assert texts(result)[0] == ("user", "Why?")
+        return dict(result.unknown), len(result.bad_lines)
+
+    return told
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_blocks_without_their_words_are_told(made, role):
+    assert made(*(said([block], role) for block in LOST_BLOCKS)) == ({"text": 2}, 0)
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+@pytest.mark.parametrize("content", [{}, {"content": None}, {"content": 7}])
+def test_messages_without_content_are_told(made, role, content):
+    assert made(without(said("x", role), "content", **content)) == ({}, 1)
+
+
+def test_questions_and_answers_without_their_words_are_told(made):
+    questions = [ASKED | {"input": each} for each in ({"questiom": "x"}, {"question": 7}, None)]
+    answers = said([answer(LOST_BLOCKS[0]), answer(LOST_BLOCKS[1])])
+    assert made(said(questions, "assistant"), answers) == ({"tool_use": 3, "text": 2}, 0)
+
+
+def test_blocks_that_need_no_words_are_not_told(made):
+    agent = [text(""), ASKED | {"input": {}}, ENDED | {"input": {"result": ""}}]
+    agent += [{"type": "tool_use", "id": "t3", "name": "read_file", "input": {"path": "a"}}]
+    person = [without(answer(), "content"), answer(text("")), answer(text("no"))]
+    assert made(said(agent, "assistant"), said(person), said([])) == ({}, 0)
+
+
+@pytest.mark.parametrize("lost", [{"content": None}, {"content": [LOST_BLOCKS[0]]}])
+def test_a_summary_without_its_words_is_told(tasks, lost):
+    summary = said("x", metadata={"kind": "compaction_summary"})
+    tasks.session("s1", said(typed("Why?")), without(summary, "content", **lost))
+    result = only(tasks.source)
+    assert len(result.bad_lines) + sum(result.unknown.values()) == 1
 
 
 def test_a_file_that_is_too_large_is_told(tasks):

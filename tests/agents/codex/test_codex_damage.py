@@ -96,3 +96,79 @@ def bare():
 def test_mutations_never_raise_and_each_loss_is_counted(sample):
     results = list(results_of_damage(parser, item_for, sample().data()))
     assert len(results) == TIMES
+
+
+ODD = [None, 7, {}, "absent"]
+
+
+def with_odd(record, key, value):
+    """A record whose key holds something else, or is not there."""
+    rest = {name: each for name, each in record.items() if name != key}
+    return rest if value == "absent" else {**rest, key: value}
+
+
+@pytest.mark.parametrize("value", ODD)
+@pytest.mark.parametrize(
+    ("kind", "payload", "key", "name"),
+    [
+        ("response_item", {"type": "message", "role": "user"}, "content", "message/user"),
+        ("response_item", {"type": "message", "role": "assistant"}, "content", "message/assistant"),
+        ("event_msg", {"type": "user_message", "images": []}, "message", "event_msg/user_message"),
+        ("event_msg", {"type": "agent_message"}, "message", "event_msg/agent_message"),
+        ("compacted", {"replacement_history": []}, "message", "compacted"),
+        ("session_meta", {"cwd": "/srv"}, "id", "session_meta"),
+    ],
+)
+def test_a_record_without_its_words_is_told(kind, payload, key, name, value):
+    log = Log().meta().line(kind, with_odd(payload, key, value)).both(*CHAT)
+    messages, _facts, result = parse(log)
+    assert [message.text for message in messages] == CHAT
+    assert result.unknown == {name: 1}
+    assert result.records == len(log.lines) - 1
+
+
+@pytest.mark.parametrize("value", ODD)
+@pytest.mark.parametrize(
+    ("item", "key"), [("UserMessage", "content"), ("AgentMessage", "content"), ("Plan", "text")]
+)
+def test_a_completed_item_without_its_words_is_told(item, key, value):
+    log = Log().meta().done(item, None, **with_odd({}, key, value)).both(*CHAT)
+    assert parse(log)[2].unknown == {f"item_completed/{item}": 1}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "input_text"},
+        {"type": "input_text", "text": None},
+        {"text": "hello"},
+        {"type": "npu", "text": "x"},
+        7,
+    ],
+)
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_a_part_without_its_words_is_told(role, part):
+    payload = {"type": "message", "role": role, "content": [part]}
+    log = Log().meta().line("response_item", payload).bare(payload).both(*CHAT)
+    assert parse(log)[2].unknown == {f"message/{role}": 2}
+
+
+def test_an_event_of_an_unknown_speaker_is_told():
+    log = Log().meta().event("user_message", message="hello", kind="plaim")
+    log.event("user_message", message="<x>", kind="environment_context")
+    _messages, _facts, result = parse(log)
+    assert result.unknown == {"event_msg/user_message": 1}
+    assert not result.silent
+
+
+def test_what_versions_write_without_words_is_not_told():
+    log = (
+        Log().meta().event("user_message", message="").event("user_message", message="", images=[])
+    )
+    for role in ("user", "assistant"):
+        log.item(role).line("response_item", {"type": "message", "role": role, "content": ""})
+    log.line("compacted", {"message": ""}).done("AgentMessage", None, text="hi")
+    log.done("AgentMessage", "hi").event("task_complete", last_agent_message=None)
+    result = parse(log)[2]
+    assert (dict(result.unknown), result.bad_lines) == ({}, [])
+    assert result.records == len(log.lines)

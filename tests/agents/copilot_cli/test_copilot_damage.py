@@ -84,3 +84,43 @@ def rich():
 def test_500_mutations_never_raise_and_each_loss_is_counted(sample):
     for result in results_of_damage(parser, item_for, sample().data()):
         assert {message.session for message in result.messages} <= set(result.sessions)
+
+
+PICTURE = {"type": "blob", "data": "QUJD", "mimeType": "image/png"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("user.message", {"attachments": []}),
+        ("user.message", {"content": None, "attachments": [PICTURE]}),
+        ("user.message", {"content": 7}),
+        ("user.message", {"content": ""}),
+        ("user.message", {"content": "", "attachments": {}}),
+        ("user.message", {"content": "", "attachments": [PICTURE, 7]}),
+        ("assistant.message", {"toolRequests": []}),
+        ("assistant.message", {"content": None}),
+        ("assistant.message", {"content": ["hi"]}),
+        ("session.compaction_complete", {"success": True, "checkpointPath": "/srv/1.md"}),
+        ("session.compaction_complete", {"success": True, "summaryContent": 7}),
+        ("session.task_complete", {"summary": {}}),
+    ],
+)
+def test_an_event_without_its_words_is_told(kind, data):
+    log = good().event(kind, data)
+    _messages, _facts, result = parse(log)
+    assert result.unknown == {kind: 1}
+    assert result.records == len(log.lines) - 1
+
+
+def test_what_versions_write_without_words_is_not_told():
+    log = good().agent("", toolRequests=[{"name": "bash"}]).user("", attachments=[PICTURE])
+    log.user("").event("user.message", {"content": "hello"}).event(
+        "user.message", {"source": "skill-x"}
+    )
+    log.event("session.compaction_complete", {"success": False, "error": "no"})
+    log.event("session.compaction_complete", {"success": True}).event("session.task_complete")
+    log.event("session.compaction_complete", {"checkpointPath": "/srv/1.md", "summaryContent": ""})
+    result = parse(log)[2]
+    assert (dict(result.unknown), result.bad_lines) == ({}, [])
+    assert result.records == len(log.lines)

@@ -106,3 +106,29 @@ def test_a_block_of_text_without_text_is_told():
     log = good().says("assistant", [{"type": "text", "txt": "lost"}])
     found, result = texts(log.data())
     assert (found, result.unknown) == (CHAT, {"block/text without text": 1})
+
+
+@pytest.mark.parametrize("block", [{"type": "text", "text": None}, {"type": "text"}, 7, None, []])
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_each_block_that_is_none_of_a_known_form_is_told(role, block):
+    found, result = texts(good().says(role, [text("kept"), block]).data())
+    assert (found, sum(result.unknown.values())) == ([*CHAT, "kept"], 1)
+
+
+SUMMARIES = [{"sumary": {"body": "x"}}, {"summary": {"bodi": "x"}}, {"summary": {"title": "x"}}]
+
+
+@pytest.mark.parametrize("lost", [{}, {"summary": None}, {"summaryText": 7}, *SUMMARIES])
+def test_a_summary_without_its_words_is_told(lost):
+    _found, result = texts(good().record("compaction_state", id="c", **lost).data())
+    assert result.unknown == {"compaction_state": 1}
+    assert result.silent is False
+
+
+@pytest.mark.parametrize(
+    "whole", [{"summary": ""}, {"summaryText": "x"}, {"summary": {"body": ""}, "summaryText": ""}]
+)
+def test_records_that_need_no_words_are_not_told(whole):
+    log = good().record("compaction_state", id="c", **whole).says("user", [])
+    log.says("assistant", [{"type": "thinking"}, {"type": "tool_use", "id": "t"}, text("")])
+    assert texts(log.data())[1].unknown == {}

@@ -87,6 +87,70 @@ def test_a_time_that_cannot_be_is_taken_for_none(folder, stamp):
     assert [(m.approximate, m.at) for m in folder.parse()[0]] == [(True, NOW)] * 2
 
 
+LOST = [
+    {"contxnt": "hello"},
+    {"content": None},
+    {"content": 7},
+    {"content": [{"tixt": "hello"}]},
+    {"content": [{"text": None}]},
+    {"content": [{"text": "see"}, {"inlineDatb": {"mimeType": "image/png", "data": "QUJD"}}]},
+]
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+@pytest.mark.parametrize("kind", ["user", "gemini"])
+@pytest.mark.parametrize("content", LOST)
+def test_a_message_without_its_words_is_told(folder, ending, kind, content):
+    log = Log().both(*CHAT)
+    made = log.make(kind, "")
+    del made["content"]
+    log.line(made | content)
+    folder.write(log, f"harbour/chats/{NAME}.{ending}")
+    found, result = texts(folder)
+    assert (found[:2], result.unknown, result.bad_lines) == (CHAT, {kind: 1}, [])
+
+
+def test_a_message_without_its_words_is_told_when_it_stood_there_before(folder):
+    log = Log().user("hello").gemini("")
+    log.line(log.lines[3] | {"content": None})
+    folder.write(log)
+    assert texts(folder)[1].unknown == {"gemini": 1}
+
+
+def test_messages_that_need_no_words_are_not_told(folder):
+    log = Log().both(*CHAT).gemini("", toolCalls=[{"name": "x"}]).message("user", [])
+    log.message("gemini", [{"text": "hm", "thought": True}, {"functionCall": {"name": "x"}}])
+    log.message("user", {"functionResponse": {"id": "t1"}}).message("gemini", [{}])
+    log.message("gemini", [{"thoughtSignature": "c2ln"}]).message("info", None)
+    folder.write(log)
+    found, result = texts(folder)
+    assert (found, result.unknown, result.bad_lines) == (CHAT, {}, [])
+
+
+@pytest.mark.parametrize("damage", ["key", "null"])
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_a_list_of_messages_that_is_none_is_told(folder, ending, damage):
+    log = Log().both(*CHAT)
+    messages = [line for line in log.lines if "type" in line]
+    listed = {"messages": None} if damage == "null" else {"messagez": messages}
+    if ending == "json":
+        folder.write(log.lines[0] | listed, f"harbour/chats/{NAME}.json")
+    else:
+        log.lines = log.lines[:1]
+        folder.write(log.set(**listed))
+    found, result = texts(folder)
+    assert (found, result.unknown) == ([], {"messages": 1})
+
+
+@pytest.mark.parametrize("words", [{}, {"message": None}, {"massage": "hi"}])
+def test_a_prompt_without_words_is_told(folder, words):
+    entry = {"sessionId": "old", "messageId": 0, "type": "user"}
+    whole = entry | {"messageId": 1, "message": "hi"}
+    folder.write([entry | words, whole], "harbour/logs.json")
+    found, result = texts(folder)
+    assert (found, result.unknown) == (["hi"], {"prompt": 1})
+
+
 def is_whole(line):
     try:
         return isinstance(json.loads(line.decode("utf-8", "replace"), strict=False), dict)

@@ -303,3 +303,71 @@ def test_a_message_of_the_editor_without_content_is_told(stores):
     path.write_text(path.read_text().replace('"content": "two"', '"contnt": "two"'))
     result = only(stores.chats)
     assert (texts(result), result.unknown) == (["one"], {"message without content": 1})
+
+
+@pytest.mark.parametrize("lost", [{"promt": "x"}, {"prompt": None}, {"prompt": 7}])
+def test_a_prompt_of_the_database_without_its_words_is_told(stores, lost):
+    value = talk()
+    value["history"][0]["user"]["content"] = {"Prompt": lost}
+    store(stores.data, value)
+    assert only(stores.store).unknown == {"turn of another form": 1}
+
+
+@pytest.mark.parametrize("lost", [{}, {"content": None}, {"content": 7}])
+def test_an_answer_of_the_database_without_its_words_is_told(stores, lost):
+    value = talk()
+    value["history"][0]["assistant"] = {"ToolUse": {"message_id": "r", "tool_uses": []} | lost}
+    store(stores.data, value)
+    assert only(stores.store).unknown == {"turn of another form": 1}
+
+
+def test_turns_of_the_database_that_need_no_words_are_not_told(stores):
+    value = talk()
+    cancelled = {"prompt": None, "tool_use_results": [{"content": []}]}
+    value["history"][0]["user"]["content"] = {"CancelledToolUses": cancelled}
+    value["history"][0]["assistant"] = {"ToolUse": {"message_id": "r", "content": ""}}
+    store(stores.data, value)
+    assert only(stores.store).unknown == {}
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        {"latest_summary": 7},
+        {"latest_summary": {}},
+        {"latest_summary": []},
+        {"latest_summary": [None, {}]},
+        {"latest_sumary": "x"},
+    ],
+)
+def test_a_summary_of_the_database_without_its_words_is_told(stores, lost):
+    value = talk()
+    del value["latest_summary"]
+    store(stores.data, value)
+    assert only(stores.store).unknown == {}
+    store(stores.data, value | lost)
+    assert only(stores.store).unknown == {"summary of another form": 1}
+
+
+@pytest.mark.parametrize("kind", ["compaction", "summary"])
+@pytest.mark.parametrize("lost", [{"sumary": "x"}, {"summary": 7}, {"summary": [{"kind": "x"}]}])
+def test_a_summary_of_the_other_form_without_its_words_is_told(stores, kind, lost):
+    stores.bucketed(Bucketed().add("user", "one").add(kind, **lost))
+    result = only(stores.logs)
+    assert (texts(result), result.unknown) == (["one"], {kind: 1})
+    stores.bucketed(Bucketed().add("user", "one").add(kind).add(kind, summary=""))
+    assert only(stores.logs).unknown == {}
+
+
+def test_an_answer_whose_run_has_another_name_is_told(stores):
+    path = stores.session("s1", [("user", "one"), ("assistant", "On it.", "e1")])
+    stores.run_log("e1", ["First.", "Then."])
+    path.write_text(path.read_text().replace('"executionId"', '"executionIb"'))
+    assert only(stores.chats).unknown == {"answer without its run": 1}
+
+
+def test_a_saying_of_a_run_whose_words_have_another_name_is_told(stores):
+    stores.session("s1", [("user", "one"), ("assistant", "On it.", "e1")])
+    lost = {"executionId": "e1", "actionType": "say", "outpud": {"message": "x"}}
+    stores.run_log("e1", ["First.", lost])
+    assert only(stores.chats).unknown == {"action of another form": 1}

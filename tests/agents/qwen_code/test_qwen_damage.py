@@ -59,6 +59,46 @@ def test_a_time_that_cannot_be_is_taken_for_none(stamp):
     assert [(m.approximate, m.at) for m in parse(log)[0]] == [(True, NOW)] * 2
 
 
+@pytest.mark.parametrize("kind", ["user", "assistant"])
+@pytest.mark.parametrize("part", [{"tixt": "x"}, {"text": None}, {"inlineDatb": {}}, 7])
+def test_a_message_without_its_words_is_told(kind, part):
+    log = good().parts(part, kind=kind).parts({"text": "kept"}, part, kind=kind)
+    found, result = texts(log.data())
+    assert (found, result.unknown) == ([*CHAT, "kept"], {kind: 2})
+
+
+@pytest.mark.parametrize("kind", ["user", "assistant"])
+def test_messages_that_need_no_words_are_not_told(kind):
+    log = good().parts(kind=kind).parts({"functionCall": {"name": "x"}}, {}, kind=kind)
+    log.parts({"text": "hm", "thought": True}, {"text": ""}, kind=kind)
+    log.parts({"thoughtSignature": "c2ln"}, kind=kind)
+    found, result = texts(log.data())
+    assert (found, result.unknown) == (CHAT, {})
+
+
+LOST = [
+    {},
+    {"compressedHistory": None},
+    {"compressedHistori": []},
+    {"compressedHistory": [{"role": "user"}]},
+    {"compressedHistory": [{"role": "user", "parts": [{"tixt": "They met."}]}]},
+    {"compressedHistory": [{"rolf": "user", "parts": [{"text": "They met."}]}]},
+]
+
+
+@pytest.mark.parametrize("payload", LOST)
+def test_a_summary_without_its_words_is_told(payload):
+    result = texts(good().system("chat_compression", payload).data())[1]
+    assert result.unknown == {"system/chat_compression": 1}
+
+
+def test_a_compressed_history_without_a_summary_is_not_told():
+    entries = [{"role": role, "parts": [{"text": "x"}]} for role in ("model", "user", "user")]
+    log = good().system("chat_compression", {"compressedHistory": []})
+    log.system("chat_compression", {"compressedHistory": entries})
+    assert texts(log.data())[1].unknown == {}
+
+
 def rich():
     log = good().system("custom_title", {"customTitle": "Crane"})
     log.parts({"text": "see"}, {"inlineData": {"mimeType": "image/png", "data": "QUJD"}})

@@ -228,3 +228,107 @@ def test_line_of_very_many_values_is_given_up(logs):
 
     assert uids(result) == ["u1"]
     assert len(result.bad_lines) == 1
+
+
+def attached(**attachment):
+    return record("attachment", "a1", attachment=attachment)
+
+
+@pytest.mark.parametrize("kind", ["user", "assistant"])
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("error", "(no message)"),
+        (None, "(no message)"),
+        ({"role": "user"}, "(no content)"),
+        ({"role": "user", "content": None}, "(no content)"),
+        ({"role": "user", "content": {}}, "(no content)"),
+        ({"role": "user", "content": 7}, "(no type)"),
+        ({"role": "user", "content": [{"text": "hi"}]}, "(no type)"),
+        ({"role": "user", "content": ["hi"]}, "(no type)"),
+        ({"role": "user", "content": [{"type": "text"}]}, "text"),
+        ({"role": "user", "content": [{"type": "text", "text": None}]}, "text"),
+        ({"role": "user", "content": [{"type": "thinking"}, {"type": "texU"}]}, "texU"),
+    ],
+)
+def test_a_message_without_its_words_is_told(logs, kind, message, name):
+    result = logs.result({**record(kind, "x1"), "message": message}, U1)
+
+    assert uids(result) == ["u1"]
+    assert dict(result.unknown) == {f"{kind}/{name}": 1}
+    assert result.records == 1
+    assert not result.silent
+
+
+def test_a_message_under_another_name_is_told(logs):
+    lost = {**record("user", "x1"), "mesrage": {"role": "user", "content": "hi"}}
+
+    assert dict(logs.result(lost, U1).unknown) == {"user/(no message)": 1}
+
+
+def test_words_beside_a_block_that_is_not_known_are_kept(logs):
+    result = logs.result(record("assistant", "a1", [*text("kept"), {"type": "novel"}]))
+
+    assert [m.text for m in result.messages] == ["kept"]
+    assert dict(result.unknown) == {"assistant/novel": 1}
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (record("attachment", "a1"), "attachment"),
+        (attached(type="queued_command", commandMode="prompt"), "attachment/queued_command"),
+        (attached(type="queued_command", prompt="hi"), "attachment/queued_command"),
+        (
+            attached(type="queued_command", commandMode="promp", prompt="hi"),
+            "attachment/queued_command",
+        ),
+        (attached(commandMode="prompt", prompt="hi"), "attachment/(no type)"),
+        (attached(type="queued_X", commandMode="prompt", prompt="hi"), "attachment/queued_X"),
+        (attached(type="goal_status", condition=7), "attachment/goal_status"),
+        (attached(type="goal_stXtus", condition="done"), "attachment/goal_stXtus"),
+        (attached(type="plan_file_reference"), "attachment/plan_file_reference"),
+        (attached(type="plan", planContent="# Plan"), "attachment/plan"),
+        (record("system", "s1", subtype="away_summary"), "system/away_summary"),
+        ({**record("system", "s1", subtype="away"), "content": "They met."}, "system/away"),
+        (record("system", "s1", summary="They met."), "system/(no type)"),
+        (record("summary", None, leafUuid="u1"), "summary"),
+        (record("ai-title", None), "ai-title"),
+        (record("custom-title", None, customTitle=7), "custom-title"),
+        (record("pr-link", None, prNumber=7), "pr-link"),
+    ],
+)
+def test_a_record_without_its_words_is_told(logs, line, name):
+    result = logs.result(line, U1)
+
+    assert uids(result) == ["u1"]
+    assert dict(result.unknown) == {name: 1}
+
+
+def test_what_versions_write_without_words_is_not_told(logs):
+    lines = [
+        *(record(kind, "x1", content) for kind in ("user", "assistant") for content in ("", [])),
+        *(record(kind, "x1") for kind in ("user", "assistant")),
+        record(
+            "user", "x1", [{"type": "tool_result", "content": []}], toolUseResult={"content": 1}
+        ),
+        record("assistant", "x1", [{"type": "thinking", "thinking": ""}]),
+        record("user", "x1", [None], isMeta=True),
+        attached(type="deferred_tools_delta"),
+        attached(type="brand_new"),
+        attached(type="queued_command", commandMode="task-notification", prompt="x"),
+        attached(type="goal_status", sentinel=True),
+        attached(type="plan_file_reference", planContent=""),
+        {**record("system", "s1", subtype="compact_boundary"), "content": "Compacted"},
+        {**record("system", "s1", level="info"), "content": "Running"},
+        {**record("system", "s1", subtype="brand_new", level="info"), "content": "New."},
+        {**record("system", "s1", subtype="away_summary"), "content": ""},
+        record("system", "s1", subtype="turn_duration", durationMs=7),
+        record("ai-title", None, aiTitle=""),
+    ]
+
+    result = logs.result(*lines)
+
+    assert not result.messages
+    assert (dict(result.unknown), result.bad_lines) == ({}, [])
+    assert result.records == len(lines)
