@@ -69,6 +69,12 @@ def count(folder):
     paths = [path for path in sorted(Path(folder).rglob("*.jsonl")) if path.name.count(".") == 1]
     for key, role, _uid in {found for path in paths for found in messages(path)}:
         totals.setdefault(key, Counter())[role] += 1
+    recorded = set(totals)
+    for path in sorted(Path(folder).rglob("tmp/*/logs.json")):
+        for entry in json.loads(path.read_bytes()):
+            # The list of prompts counts for sessions that have no other log.
+            if entry["type"] == "user" and entry["sessionId"] not in recorded:
+                totals.setdefault(entry["sessionId"], Counter())["user"] += 1
     return {key: dict(numbers) for key, numbers in totals.items()}
 
 
