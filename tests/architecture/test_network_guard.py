@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from textwrap import dedent
 
@@ -87,6 +88,47 @@ def test_leaked_variable_fails_the_test(inner_pytest):
     result = inner_pytest("import os\ndef test_leaks():\n    os.environ['LEAK'] = '1'\n")
     assert result.returncode == 1
     assert "changed environment variables" in result.stdout
+
+
+def test_a_command_that_makes_all_files_private_does_so_in_its_own_test_only(inner_pytest):
+    result = inner_pytest(
+        """
+        import os, pytest
+
+        @pytest.mark.parametrize("number", [1, 2])
+        def test_masks(number):
+            assert os.umask(0o077) == 0o022
+        """
+    )
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone cannot be changed here")
+def test_leaked_time_zone_fails_the_test(inner_pytest):
+    result = inner_pytest(
+        """
+        import time
+
+        def test_leaks(monkeypatch):
+            monkeypatch.setenv("TZ", "XYZ-5")
+            time.tzset()
+        """
+    )
+    assert result.returncode == 1
+    assert "changed the time zone" in result.stdout
+
+
+def test_leaked_signal_handler_fails_the_test(inner_pytest):
+    result = inner_pytest(
+        """
+        import signal
+
+        def test_leaks():
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        """
+    )
+    assert result.returncode == 1
+    assert "changed what a signal does" in result.stdout
 
 
 def test_loopback_works():

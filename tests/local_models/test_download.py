@@ -24,7 +24,7 @@ from cloxy_hookspecs.errors import ConfigError, ConflictError, FetchError, Store
 
 REPO = "org/model-GGUF"
 NAME = "m-Q4_K_M.gguf"
-DATA = os.urandom(3_000_000)
+DATA = b"GGUF" + os.urandom(2_999_996)
 
 
 class World:
