@@ -97,7 +97,8 @@ class _Telling:
         for reason, number in self._reasons.most_common(_REASONS):
             yield f"{INDENT}{number:,} passed over: {output.escape(reason)}"
         if self._twice:
-            yield f"{INDENT}{self._twice:,} messages have the id of another one, and are lost:"
+            words = counted(self._twice, "message has", "messages have")
+            yield f"{INDENT}{words} the id of another one, not kept:"
             yield f"{INDENT}  an id has to be that of the message, not of a session or a turn"
         if not self._trial.watched:
             name = output.escape(self._trial.record.name)

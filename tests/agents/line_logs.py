@@ -3,11 +3,14 @@
 import json
 from dataclasses import fields, replace
 from itertools import pairwise
+from pathlib import Path
 
+from cloxy_core.services.logs.lines import LineLogs
 from cloxy_core.testing.fakes import raw_lines
 from cloxy_core.testing.mutations import mutate
 
 TIMES = 500
+IMPOSSIBLE_STAMPS = [None, "9999-99-99", "1e400", 7, {}, "2199-01-01T00:00:00Z"]
 
 
 def parse_in_runs(parser, item, data, cuts=()):
@@ -47,3 +50,40 @@ def results_of_damage(make_parser, item_for, data):
         assert len(set(ids)) == len(ids)
         assert all(message.text and message.session for message in result.messages)
         yield result
+
+
+def glued(log, first):
+    """A log with a mark of byte order, two records on one line, and zeros behind them."""
+    lines = log.data().split(b"\n")[:-1]
+    lines[first : first + 2] = [lines[first] + lines[first + 1], b"\0" * 200]
+    return b"\xef\xbb\xbf" + b"".join(line + b"\n" for line in lines)
+
+
+def stamped(log, stamp):
+    """A log whose records all have one time."""
+    for line in log.lines:
+        line["timestamp"] = stamp
+    return log
+
+
+def halved(log, first):
+    """A log in which a record begins behind half of another, on one line."""
+    lines = log.data().split(b"\n")
+    lines[first : first + 2] = [lines[first][:50] + lines[first + 1]]
+    return b"\n".join(lines)
+
+
+def texts_of(parse, log):
+    """Texts of a log, and the last result."""
+    messages, _facts, result = parse(log)
+    return [message.text for message in messages], result
+
+
+def found_names(trees, folder, names):
+    """Which of some files in a folder are found, by name."""
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"{}\n")
+    found = LineLogs(trees).discover([])
+    return {Path(item.uri).relative_to(folder).as_posix() for item in found}

@@ -1,5 +1,7 @@
 """What is stored of an agent's logs, through the real engine."""
 
+import os
+import time
 from contextlib import contextmanager
 
 from sqlalchemy import text
@@ -11,13 +13,16 @@ SETTINGS = {"watch.dirs": "", "embed.provider": "none"}
 
 
 class Stored:
-    """An application whose sources find the logs of one agent."""
+    """An application whose sources find the logs of one agent, which lie in a folder."""
 
-    def __init__(self, app):
+    def __init__(self, app, folder=None):
         self.app = app
+        self.folder = folder
 
-    def ingest(self, *, force=False):
-        return self.app.do(self.app.engine.ingest.run(None, force=force))
+    def ingest(self, under=None, *, force=False):
+        """Take in what there is, or what is in a folder, which need not be watched."""
+        run = self.app.engine.ingest.run(under, force=force, anywhere=under is not None)
+        return self.app.do(run)
 
     def rows(self, statement):
         return self.app.read(lambda c: [tuple(row) for row in c.execute(text(statement))])
@@ -44,8 +49,18 @@ class Stored:
 
 
 @contextmanager
-def running(folder, plugin):
-    """A started application in a folder, with one plugin."""
-    with App(folder / "cloxy", plugins={"agent": plugin}, settings=SETTINGS) as app:
+def running(folder, plugin, **settings):
+    """A started application in a folder, with one plugin and settings by dotted name."""
+    settings = SETTINGS | settings
+    with App(folder / "cloxy", plugins={"agent": plugin}, settings=settings) as app:
         app.start()
         yield app
+
+
+def write_log(path, log, *, age=3_600):
+    """The file of a log, or of bytes, that changed last so many seconds ago."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(log if isinstance(log, bytes) else log.data())
+    then = time.time() - age
+    os.utime(path, (then, then))
+    return path

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from agents.sources import Context
 from aider_kit import TALK, found, parser
 
 from cloxy_core.services.logs.reader import Logs
@@ -10,15 +11,6 @@ from cloxy_plugins.aider import configured
 from cloxy_plugins.aider.configured import CONFIG, Configured, named_in
 from cloxy_plugins.aider.places import CHAT
 from cloxy_plugins.aider.source import create_source
-
-
-class Context:
-    def __init__(self, reader):
-        self.reader = reader
-
-    def service(self, port):
-        del port
-        return self.reader
 
 
 @pytest.fixture

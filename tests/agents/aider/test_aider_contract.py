@@ -1,28 +1,18 @@
 """The conformance kit on what the plugin brings."""
 
 import pytest
+from agents.contract import ParserOfPlugin, StoreOfPlugin
 from aider_kit import TALK, records, turn
 
 import cloxy_plugins.aider.plugin as plugin
-from cloxy_core.testing.conformance import ParserConformance, RewrittenSourceConformance
 from cloxy_hookspecs.logs.turns import raw_lines
 
 (SOURCE,) = plugin.cloxy_sources()
-(PARSER,) = plugin.cloxy_parsers()
 
 
-class TestSource(RewrittenSourceConformance):
-    @pytest.fixture
-    def provider(self):
-        return SOURCE
-
-    @pytest.fixture
-    def plugins(self):
-        return {"aider": plugin}
-
-    @pytest.fixture
-    def parser(self, context):
-        return PARSER.create(context)
+class TestSource(StoreOfPlugin):
+    plugin = plugin
+    record = SOURCE
 
     @pytest.fixture
     def store(self, tmp_path, monkeypatch):
@@ -34,10 +24,6 @@ class TestSource(RewrittenSourceConformance):
         monkeypatch.setenv("AIDER_CHAT_HISTORY_FILE", named)
         monkeypatch.delenv("AIDER_INPUT_HISTORY_FILE", raising=False)
         return store
-
-    @pytest.fixture
-    def made(self, store, provider, context):
-        return provider.create(context)
 
     @pytest.fixture
     def change(self, store):
@@ -54,14 +40,8 @@ class TestSourceOfAFolder(TestSource):
         return provider.create(context).of(store.parent)
 
 
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"aider": plugin}
+class TestParser(ParserOfPlugin):
+    plugin = plugin
 
     @pytest.fixture
     def sample(self, tmp_path):

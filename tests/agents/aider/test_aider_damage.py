@@ -2,10 +2,9 @@
 
 import json
 import random
-import subprocess
-import sys
 from itertools import pairwise
 
+from agents.written_stores import writing
 from aider_kit import (
     TALK,
     answer,
@@ -95,26 +94,21 @@ def test_a_history_that_is_written_all_the_time(tmp_path):
     project = tmp_path / "project"
     project.mkdir()
     made = source(tmp_path, project)
-    command = [sys.executable, "-c", WRITER, str(project / ".aider.chat.history.md")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-        try:
-            assert writer.stdout.readline() == "ready\n"
-            looks = []
-            # Until it was seen to grow; the writer ends by itself, should that never happen.
-            while len(looks) < 10 or len(looks[-1]) == len(looks[0]):
-                assert writer.poll() is None, "the writer was not disturbed"
-                (item,), failures = found(made)
-                assert failures == []
-                result = parser().parse(item, list(made.read(item, 0)), {})
-                assert not result.bad_lines
-                said = [(m.role, m.uid) for m in result.messages]
-                roles = ("user", "assistant", "note")
-                assert [role for role, _ in said] == [roles[n % 3] for n in range(len(said))]
-                heads = [m.text.split("\n")[0] for m in result.messages if m.role == "user"]
-                assert heads == [f"asked {n}" for n in range(len(heads))]
-                looks.append(said)
-        finally:
-            writer.kill()
+    looks = []
+    with writing("-c", WRITER, project / ".aider.chat.history.md") as process:
+        # Until it was seen to grow; the writer ends by itself, should that never happen.
+        while len(looks) < 10 or len(looks[-1]) == len(looks[0]):
+            assert process.poll() is None, "the writer was not disturbed"
+            (item,), failures = found(made)
+            assert failures == []
+            result = parser().parse(item, list(made.read(item, 0)), {})
+            assert not result.bad_lines
+            said = [(m.role, m.uid) for m in result.messages]
+            roles = ("user", "assistant", "note")
+            assert [role for role, _ in said] == [roles[n % 3] for n in range(len(said))]
+            heads = [m.text.split("\n")[0] for m in result.messages if m.role == "user"]
+            assert heads == [f"asked {n}" for n in range(len(heads))]
+            looks.append(said)
     for before, after in pairwise(looks):
         assert after[: len(before)] == before
 

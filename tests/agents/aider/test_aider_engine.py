@@ -3,34 +3,20 @@
 import shutil
 
 import pytest
+from agents.stored import Stored, running
 from aider_kit import TALK, head, prompt, turn
 from sqlalchemy import text
 
 import cloxy_plugins.aider.plugin as plugin
-from cloxy_core.testing.harness import App
 from cloxy_hookspecs import Query
 
 
-class Stored:
-    def __init__(self, app, folder):
-        self.app = app
-        self.folder = folder
-
+class StoredHistories(Stored):
     def history(self, words=TALK, project="harbour"):
         path = self.folder / project / ".aider.chat.history.md"
         path.parent.mkdir(exist_ok=True)
         path.write_text(words)
         return path
-
-    def ingest(self, folder=None, *, force=False):
-        run = self.app.engine.ingest.run(folder, force=force, anywhere=folder is not None)
-        return self.app.do(run)
-
-    def rows(self, statement):
-        return self.app.read(lambda c: [tuple(row) for row in c.execute(text(statement))])
-
-    def content(self):
-        return "\n".join(row[0] for row in self.rows("SELECT content FROM memories ORDER BY id"))
 
     def count(self):
         return self.rows("SELECT count(DISTINCT message_uid) FROM passages")[0][0]
@@ -42,10 +28,8 @@ def stored(tmp_path, monkeypatch):
     path = tmp_path / "harbour" / ".aider.chat.history.md"
     monkeypatch.setenv("AIDER_CHAT_HISTORY_FILE", str(path))
     monkeypatch.delenv("AIDER_INPUT_HISTORY_FILE", raising=False)
-    settings = {"watch.dirs": "", "embed.provider": "none"}
-    with App(tmp_path / "cloxy", plugins={"aider": plugin}, settings=settings) as app:
-        app.start()
-        yield Stored(app, tmp_path)
+    with running(tmp_path, plugin) as app:
+        yield StoredHistories(app, tmp_path)
 
 
 def test_a_history_that_grows_is_stored_once(stored):

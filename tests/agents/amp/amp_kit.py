@@ -1,15 +1,14 @@
 """Threads as Amp writes them, made by the tests."""
 
-import json
 import os
 from pathlib import Path
 
+from agents.json_files import put
+from agents.sources import only
+
 from cloxy_core.services.logs.reader import Logs
-from cloxy_hookspecs import SourceItem
-from cloxy_hookspecs.logs.turns import TurnParser
 from cloxy_plugins.amp.source import threads_in
 
-NOW = 1_800_000_000_000
 AT = 1_761_000_000_000
 THREAD = "T-0b9d1c1e-58c1-4c55-9f43-2a8a6a3c1d10"
 OTHER = "T-7a6f0a52-0d4b-4a47-8f0e-6a86a2a3f0aa"
@@ -84,14 +83,6 @@ def thread(*messages, key=THREAD, **more):
     }
 
 
-def put(path, value):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not isinstance(value, bytes):
-        value = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    path.write_bytes(value)
-    return path
-
-
 def aged(path, seconds):
     """The same file, as if written so many seconds before a moment of the past."""
     at = AT * 1_000_000 - seconds * 1_000_000_000
@@ -112,31 +103,3 @@ class Threads:
 
     def read(self):
         return only(self.source)
-
-
-def items(made, under=None):
-    failures = []
-    found = sorted(made.discover(failures, under), key=lambda item: item.uri)
-    return found, failures
-
-
-def parser():
-    return TurnParser("/srv/demo/cloxy-data", lambda: NOW)
-
-
-def read(made, item):
-    return parser().parse(item, list(made.read(item, 0)), {})
-
-
-def only(made):
-    (item,), failures = items(made)
-    assert failures == []
-    return read(made, item)
-
-
-def texts(result):
-    return [(message.role, message.text) for message in result.messages]
-
-
-def item_of(data):
-    return SourceItem("/s", "1", len(data), AT * 1_000_000)

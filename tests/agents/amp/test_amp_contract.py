@@ -1,31 +1,17 @@
 """The conformance kit on what the plugin brings."""
 
 import pytest
-from amp_kit import THREAD, Threads, assistant, items, put, talk, thread
+from agents.contract import ParserOfPlugin, StoreOfPlugin, sample_of
+from amp_kit import THREAD, Threads, assistant, put, talk, thread
 
 import cloxy_plugins.amp.plugin as plugin
-from cloxy_core.testing.conformance import ParserConformance, RewrittenSourceConformance
 
 (SOURCE,) = plugin.cloxy_sources()
-(PARSER,) = plugin.cloxy_parsers()
 
 
-class TestThreads(RewrittenSourceConformance):
-    @pytest.fixture
-    def provider(self):
-        return SOURCE
-
-    @pytest.fixture
-    def plugins(self):
-        return {"amp": plugin}
-
-    @pytest.fixture
-    def parser(self, context):
-        return PARSER.create(context)
-
-    @pytest.fixture
-    def made(self, store, provider, context):
-        return provider.create(context)
+class TestThreads(StoreOfPlugin):
+    plugin = plugin
+    record = SOURCE
 
     @pytest.fixture
     def path(self, tmp_path, monkeypatch):
@@ -43,23 +29,14 @@ class TestThreads(RewrittenSourceConformance):
         return lambda: put(path, thread(*talk(), assistant(6, "And tested.")))
 
 
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"amp": plugin}
+class TestParser(ParserOfPlugin):
+    plugin = plugin
 
     @pytest.fixture
     def sample(self, tmp_path):
         threads = Threads(tmp_path)
         threads.put(*talk())
-        (item,), _ = items(threads.source)
-        path = tmp_path / "records.jsonl"
-        path.write_bytes(b"".join(each.data + b"\n" for each in threads.source.read(item, 0)))
-        return path
+        return sample_of(threads.source, tmp_path)
 
 
 def test_source_says_what_it_is():

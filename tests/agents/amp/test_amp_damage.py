@@ -1,25 +1,12 @@
 """Whatever happened to a file, reading it never fails without a word."""
 
-import json
 import os
-import subprocess
-import sys
 
 import pytest
-from amp_kit import (
-    AT,
-    THREAD,
-    Threads,
-    assistant,
-    items,
-    only,
-    put,
-    read,
-    talk,
-    texts,
-    thread,
-    user,
-)
+from agents.damage import is_json
+from agents.sources import items, only, read, texts
+from agents.written_stores import halves, writing
+from amp_kit import THREAD, Threads, assistant, put, talk, thread, user
 
 from cloxy_core.testing.mutations import mutate
 
@@ -29,15 +16,6 @@ SEEDS = 200
 @pytest.fixture
 def threads(tmp_path):
     return Threads(tmp_path)
-
-
-def is_json(data):
-    """Whether it is well-formed but for its characters; what is missing then nobody could tell."""
-    try:
-        json.loads(data.decode("utf-8", "replace"), strict=False)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def test_damaged_threads(threads):
@@ -112,42 +90,27 @@ def test_links_are_not_followed_and_large_files_are_told(threads, tmp_path):
 
 
 WRITER = """
-import json, os, sys
-path, at = sys.argv[1], int(sys.argv[2])
-for number, _line in enumerate(sys.stdin):
-    said = [{"role": "user", "messageId": n, "meta": {"sentAt": at + n},
-             "content": [{"type": "text", "text": f"word {n}"}]} for n in range(number + 2)]
-    data = json.dumps({"v": number, "id": "T-1", "messages": said})
-    with open(path, "w") as file:
-        file.write(data[:-9])
-        file.flush()
-        print("half", flush=True)
-        sys.stdin.readline()
-        file.write(data[-9:])
-    print("whole", flush=True)
+import json, sys
+from agents.writer_loops import write_in_halves
+from amp_kit import AT, text
+def text_of(number):
+    said = [{"role": "user", "messageId": n, "meta": {"sentAt": AT + n},
+             "content": [text(f"word {n}")]} for n in range(number + 2)]
+    return json.dumps({"v": number, "id": "T-1", "messages": said})
+write_in_halves(sys.argv[1], text_of)
 """
 
 
 def test_a_thread_that_another_process_is_writing(threads):
     path = threads.put(user(0, "word 0"))
     (item,), _ = items(threads.source)
-    command = [sys.executable, "-c", WRITER, str(path), str(AT)]
     seen = []
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as writer:
-        try:
-            for number in range(4):
-                for state in ("half", "whole"):
-                    writer.stdin.write("\n")
-                    writer.stdin.flush()
-                    assert writer.stdout.readline() == f"{state}\n"
-                    result = read(threads.source, item)
-                    assert bool(result.bad_lines) == (state == "half")
-                    if state == "whole":
-                        ids = [each.uid for each in result.messages]
-                        assert ids[: len(seen)] == seen
-                        assert len(ids) == number + 2
-                        seen = ids
-        finally:
-            writer.kill()
+    with writing("-c", WRITER, path) as process:
+        for number, state in halves(process, 4):
+            result = read(threads.source, item)
+            assert bool(result.bad_lines) == (state == "half")
+            if state == "whole":
+                ids = [each.uid for each in result.messages]
+                assert ids[: len(seen)] == seen
+                assert len(ids) == number + 2
+                seen = ids

@@ -1,38 +1,22 @@
 """Through the real engine: what is stored of threads that grow, are edited and vanish."""
 
 import pytest
+from agents.stored import Stored, running
 from amp_kit import AT, HARBOUR, OTHER, THREAD, aged, assistant, put, talk, thread, user
-from sqlalchemy import text
 
 import cloxy_plugins.amp.plugin as plugin
-from cloxy_core.testing.harness import App
 
 
-class Stored:
+class StoredThreads(Stored):
     """An application over a folder of threads, and one of exported ones."""
 
     def __init__(self, app, folder):
-        self.app = app
+        super().__init__(app)
         self.threads = folder / "home" / ".local" / "share" / "amp" / "threads"
         self.exports = folder / "exports"
 
-    def ingest(self, under=None, *, force=False):
-        return self.app.do(self.app.engine.ingest.run(under, force=force, anywhere=True))
-
-    def rows(self, statement):
-        return self.app.read(lambda c: [tuple(row) for row in c.execute(text(statement))])
-
     def said(self):
-        found = {}
-        for key, author in self.rows(
-            "SELECT s.key, p.author FROM passages p"
-            " JOIN sessions s ON s.id = p.session_id WHERE p.part = 0 ORDER BY p.id"
-        ):
-            found.setdefault(key, []).append(author)
-        return found
-
-    def content(self):
-        return "\n".join(row[0] for row in self.rows("SELECT content FROM memories ORDER BY id"))
+        return self.by_session("author")
 
 
 @pytest.fixture
@@ -40,14 +24,9 @@ def stored(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
-    settings = {
-        "watch.dirs": "",
-        "embed.provider": "none",
-        "amp.exports": str(tmp_path / "exports"),
-    }
-    with App(tmp_path / "cloxy", plugins={"amp": plugin}, settings=settings) as app:
-        app.start()
-        yield Stored(app, tmp_path)
+    exports = {"amp.exports": str(tmp_path / "exports")}
+    with running(tmp_path, plugin, **exports) as app:
+        yield StoredThreads(app, tmp_path)
 
 
 AUTHORS = ["human", "assistant", "assistant", "human", "assistant"]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from agents.sources import items, only, read, texts
 from amp_kit import (
     AT,
     CALL,
@@ -16,13 +17,9 @@ from amp_kit import (
     aged,
     answered,
     assistant,
-    items,
-    only,
     put,
-    read,
     talk,
     text,
-    texts,
     thread,
     user,
 )

@@ -5,8 +5,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from agents.sources import items, read
+
 from cloxy_core.services.logs.reader import Logs
-from cloxy_hookspecs.logs.turns import TurnParser
 from cloxy_plugins.antigravity.store import databases_in
 from cloxy_plugins.antigravity.transcripts import transcripts_in
 
@@ -195,26 +196,6 @@ class Stores:
         path = self.home / "cache" / "last_conversations.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(value if isinstance(value, str) else json.dumps(value))
-
-
-def items(made, under=None):
-    failures = []
-    found = sorted(made.discover(failures, under), key=lambda item: item.uri)
-    return found, failures
-
-
-def parser():
-    return TurnParser("/srv/demo/cloxy-data", lambda: NOW)
-
-
-def read(made, item):
-    return parser().parse(item, list(made.read(item, 0)), {})
-
-
-def only(made):
-    (item,), failures = items(made)
-    assert failures == []
-    return read(made, item)
 
 
 def every(made):

@@ -1,10 +1,10 @@
 """The conformance kit on what the plugin brings."""
 
 import pytest
+from agents.contract import ParserOfPlugin, StoreOfPlugin, sample_of
 from antigravity_kit import STEPS, Stores, chat
 
 import cloxy_plugins.antigravity.plugin as plugin
-from cloxy_core.testing.conformance import ParserConformance, RewrittenSourceConformance
 
 LOGS, STORE = plugin.cloxy_sources()
 (PARSER,) = plugin.cloxy_parsers()
@@ -17,24 +17,12 @@ def stores(tmp_path, monkeypatch):
     return Stores(tmp_path)
 
 
-class OfAntigravity(RewrittenSourceConformance, of_the_kit=True):
-    @pytest.fixture
-    def plugins(self):
-        return {"antigravity": plugin}
-
-    @pytest.fixture
-    def parser(self, context):
-        return PARSER.create(context)
-
-    @pytest.fixture
-    def made(self, store, provider, context):
-        return provider.create(context)
+class OfAntigravity(StoreOfPlugin, of_the_kit=True):
+    plugin = plugin
 
 
 class TestTranscripts(OfAntigravity):
-    @pytest.fixture
-    def provider(self):
-        return LOGS
+    record = LOGS
 
     @pytest.fixture
     def store(self, stores):
@@ -46,9 +34,7 @@ class TestTranscripts(OfAntigravity):
 
 
 class TestStore(OfAntigravity):
-    @pytest.fixture
-    def provider(self):
-        return STORE
+    record = STORE
 
     @pytest.fixture
     def store(self, stores):
@@ -59,23 +45,14 @@ class TestStore(OfAntigravity):
         return lambda: stores.database([*STEPS, (14, "And now?")])
 
 
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"antigravity": plugin}
+class TestParser(ParserOfPlugin):
+    plugin = plugin
 
     @pytest.fixture
     def sample(self, tmp_path):
         stores = Stores(tmp_path)
         stores.log(chat())
-        (item,) = stores.logs.discover([])
-        path = tmp_path / "records.jsonl"
-        path.write_bytes(b"".join(each.data + b"\n" for each in stores.logs.read(item, 0)))
-        return path
+        return sample_of(stores.logs, tmp_path)
 
 
 def test_both_sources_are_of_one_agent_and_one_format():

@@ -1,17 +1,15 @@
 """Whatever happened to a store, reading it never fails without a word."""
 
 import json
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
-from antigravity_kit import CWD, A, Log, Stores, chat, items, only, parser, read, texts
+from agents.damage import assert_records_are_told, times_lost
+from agents.line_logs import glued, halved
+from agents.sources import items, only, records
+from agents.written_stores import assert_seen_growing, writing
+from antigravity_kit import CWD, A, Log, Stores, chat, texts
 
-from cloxy_core.testing.fakes import raw_lines
 from cloxy_core.testing.mutations import mutate
-from cloxy_hookspecs import ForeignDatabaseError, SourceItem
 
 KINDS = ("USER_INPUT", "PLANNER_RESPONSE", "CHECKPOINT")
 
@@ -19,22 +17,6 @@ KINDS = ("USER_INPUT", "PLANNER_RESPONSE", "CHECKPOINT")
 @pytest.fixture
 def stores(tmp_path):
     return Stores(tmp_path)
-
-
-def try_all(made):
-    """How many messages can be read; failures are the two kinds that are allowed, with words."""
-    found, failures = items(made)
-    assert all(failure.reason for failure in failures)
-    said = 0
-    for item in found:
-        try:
-            result = read(made, item)
-        except (OSError, ForeignDatabaseError) as error:
-            assert str(error)
-            continue
-        json.dumps(dict(result.state))
-        said += len(result.messages)
-    return said
 
 
 def test_half_a_line_at_the_end_is_read_when_its_end_has_come(stores):
@@ -53,17 +35,14 @@ def test_a_transcript_that_only_begins_is_no_drift(stores):
 
 
 def test_glued_lines_zeros_and_a_mark_of_byte_order(stores):
-    lines = Log().both("one", "1").data().split(b"\n")[:-1]
-    data = b"\xef\xbb\xbf" + lines[0] + lines[1] + b"\n" + b"\0" * 50 + b"\n" + lines[2] + b"\n"
-    stores.log(data)
+    stores.log(glued(Log().both("one", "1"), 0))
     result = only(stores.logs)
     assert texts(result) == ["one", "1"]
     assert [bad.reason for bad in result.bad_lines] == ["line 2: zero bytes"]
 
 
 def test_a_record_behind_half_of_another_is_kept(stores):
-    lines = Log().both("one", "1").data().split(b"\n")[:-1]
-    stores.log(lines[0] + b"\n" + lines[1][:50] + lines[2] + b"\n")
+    stores.log(halved(Log().both("one", "1"), 1))
     result = only(stores.logs)
     assert texts(result) == ["one", "1"]
     assert len(result.bad_lines) == 1
@@ -104,13 +83,7 @@ def test_150_damaged_transcripts_and_no_sound_line_is_lost(stores):
 
 def test_100_damaged_databases(stores):
     path = stores.database()
-    whole = path.read_bytes()
-    assert try_all(stores.store) == 5
-    lost = 0
-    for seed in range(100):
-        path.write_bytes(mutate(whole, seed))
-        lost += try_all(stores.store) < 5
-    assert lost > 10
+    assert times_lost(stores.store, path, 100, 5) > 10
 
 
 def test_100_damaged_side_files(stores):
@@ -155,66 +128,35 @@ def test_values_of_no_known_form(stores, value):
 def test_150_damaged_records(stores):
     stores.log(chat())
     (item,), _ = items(stores.logs)
-    whole = b"".join(each.data + b"\n" for each in stores.logs.read(item, 0))
-    for seed in range(150):
-        data = mutate(whole, seed)
-        made = SourceItem("/s", "1", len(data), item.mtime_ns)
-        result = parser().parse(made, raw_lines(data), {})
-        told = result.records + sum(result.unknown.values()) + len(result.bad_lines)
-        assert told >= sum(1 for each in data.split(b"\n") if each.strip())
+    assert_records_are_told(records(stores.logs, item), 150)
 
 
 WRITER = """
-import sqlite3, sys, time
-sys.path.insert(0, sys.argv[2])
+import sys
+from agents.writer_loops import write_until_killed
 from antigravity_kit import payload
-database = sqlite3.connect(sys.argv[1], timeout=30, isolation_level=None)
-database.execute("PRAGMA journal_mode=WAL")
-print("ready", flush=True)
-number = 0
-until = time.monotonic() + 60
-while time.monotonic() < until:
-    kind = 14 if number % 2 == 0 else 15
-    for text in ("half", f"words {number}"):
+def write(database, number):
+    kind = 14 if number % 2 else 15
+    for text in ("half", f"words {number - 1}"):
         database.execute(
             "INSERT OR REPLACE INTO steps (idx, step_type, step_payload) VALUES (?, ?, ?)",
-            (number, kind, payload(kind, text)),
+            (number - 1, kind, payload(kind, text)),
         )
-    number += 1
-    if number % 20 == 0:
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    time.sleep(0.002)
+write_until_killed(sys.argv[1], write)
 """
 
 
 def test_a_database_that_is_written_all_the_time(stores):
     """Each look sees one state: every step that was there, only the last one half written."""
+
+    def count(result):
+        wanted = [f"words {n}" for n in range(len(result.messages))]
+        assert texts(result)[:-1] == wanted[:-1]
+        return len(result.messages)
+
     path = stores.database([])
-    command = [sys.executable, "-c", WRITER, str(path), str(Path(__file__).parent)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-        try:
-            assert writer.stdout.readline() == "ready\n"
-            seen = []
-            until = time.monotonic() + 30
-            while len(seen) < 12 and time.monotonic() < until:
-                found, failures = items(stores.store)
-                assert all("tried again" in f.reason or "cannot" in f.reason for f in failures)
-                for item in found:
-                    try:
-                        result = read(stores.store, item)
-                    except ForeignDatabaseError:
-                        continue
-                    assert not result.bad_lines
-                    wanted = [f"words {n}" for n in range(len(result.messages))]
-                    assert texts(result)[:-1] == wanted[:-1]
-                    count = len(result.messages)
-                    assert not seen or count >= seen[-1]
-                    if not seen or count > seen[-1]:
-                        seen.append(count)
-            assert writer.poll() is None, "the writer was not disturbed"
-        finally:
-            writer.kill()
-    assert len(seen) == 12
+    with writing("-c", WRITER, path):
+        assert_seen_growing(stores.store, count)
 
 
 def test_an_answer_with_nothing_in_it_is_told(stores):

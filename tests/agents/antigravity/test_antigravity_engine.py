@@ -1,47 +1,29 @@
 """Through the real engine: what is stored of conversations that grow, and of two stores of one."""
 
 import pytest
+from agents.stored import Stored, running
 from antigravity_kit import CWD, A, B, Log, Stores, chat
-from sqlalchemy import text
 
 import cloxy_plugins.antigravity.plugin as plugin
-from cloxy_core.testing.harness import App
 
 
-class Stored:
+class StoredConversations(Stored):
     """An application over the folders of Antigravity."""
 
     def __init__(self, app, folder):
-        self.app = app
+        super().__init__(app)
         self.stores = Stores(folder)
 
-    def ingest(self, *, force=False):
-        return self.app.do(self.app.engine.ingest.run(None, force=force))
-
-    def rows(self, statement):
-        return self.app.read(lambda c: [tuple(row) for row in c.execute(text(statement))])
-
     def said(self):
-        found = {}
-        for key, uid in self.rows(
-            "SELECT s.key, p.message_uid FROM passages p"
-            " JOIN sessions s ON s.id = p.session_id WHERE p.part = 0 ORDER BY p.id"
-        ):
-            found.setdefault(key, []).append(uid)
-        return found
-
-    def content(self):
-        return "\n".join(row[0] for row in self.rows("SELECT content FROM memories ORDER BY id"))
+        return self.by_session("message_uid")
 
 
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
-    settings = {"watch.dirs": "", "embed.provider": "none"}
-    with App(tmp_path / "cloxy", plugins={"antigravity": plugin}, settings=settings) as app:
-        app.start()
-        yield Stored(app, tmp_path)
+    with running(tmp_path, plugin) as app:
+        yield StoredConversations(app, tmp_path)
 
 
 ALL = [f"step-{n}" for n in (0, 6, 7, 8, 10)]

@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+from agents.sources import items, only, read
 from antigravity_kit import (
     AT,
     CWD,
@@ -14,10 +15,7 @@ from antigravity_kit import (
     Stores,
     chat,
     field,
-    items,
-    only,
     payload,
-    read,
     said,
     texts,
     varint,

@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+from agents.sources import items, only, read
 from antigravity_kit import (
     AT,
     CWD,
@@ -15,9 +16,6 @@ from antigravity_kit import (
     Stores,
     chat,
     every,
-    items,
-    only,
-    read,
     request,
     said,
     stamp,

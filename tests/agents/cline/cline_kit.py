@@ -4,13 +4,13 @@ import json
 import os
 from pathlib import Path
 
+from agents.json_files import put
+from agents.sources import items, only, read
+
 from cloxy_core.services.logs.reader import Logs
-from cloxy_hookspecs import SourceItem
-from cloxy_hookspecs.logs.turns import TurnParser
 from cloxy_plugins.cline.products import CLINE
 from cloxy_plugins.cline.source import tasks_in
 
-NOW = 1_800_000_000_000
 AT = 1_769_000_000_000
 TASK = str(AT)
 ROO_TASK = "0b9d1c1e-58c1-4c55-9f43-2a8a6a3c1d10"
@@ -97,14 +97,6 @@ def sent():
     ]
 
 
-def put(path, value):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not isinstance(value, bytes):
-        value = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    path.write_bytes(value)
-    return path
-
-
 def aged(path, seconds):
     """The same file, as if written so many seconds before a moment of the past."""
     at = AT * 1_000_000 - seconds * 1_000_000_000
@@ -172,29 +164,17 @@ class Tasks:
         return found
 
 
-def items(made, under=None):
-    failures = []
-    found = sorted(made.discover(failures, under), key=lambda item: item.uri)
-    return found, failures
+def at_home(folder, monkeypatch):
+    """A home in which no variable names another folder."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(folder / "home"))
+    monkeypatch.setenv("USERPROFILE", str(folder / "home"))
+    return folder / "home"
 
 
-def parser():
-    return TurnParser("/srv/demo/cloxy-data", lambda: NOW)
-
-
-def read(made, item):
-    return parser().parse(item, list(made.read(item, 0)), {})
-
-
-def only(made):
-    (item,), failures = items(made)
-    assert failures == []
-    return read(made, item)
-
-
-def texts(result):
-    return [(message.role, message.text) for message in result.messages]
-
-
-def item_of(data):
-    return SourceItem("/s", "1", len(data), AT * 1_000_000)
+def with_an_editor(folder, monkeypatch):
+    """Such a home, beside the `globalStorage` folder of an editor that is portable."""
+    at_home(folder, monkeypatch)
+    monkeypatch.setenv("VSCODE_PORTABLE", str(folder / "portable"))
+    return folder / "portable" / "user-data" / "User" / "globalStorage"

@@ -1,12 +1,11 @@
 """The conformance kit on what the plugin brings."""
 
 import pytest
+from agents.contract import ParserOfPlugin, StoreOfPlugin, sample_of
 from cline_kit import (
     ROO_TASK,
     TASK,
-    VARIABLES,
     Tasks,
-    items,
     put,
     said,
     say,
@@ -15,41 +14,25 @@ from cline_kit import (
     talk,
     text,
     typed,
+    with_an_editor,
 )
 
 import cloxy_plugins.cline.plugin as plugin
-from cloxy_core.testing.conformance import ParserConformance, RewrittenSourceConformance
 from cloxy_plugins.cline.source import SENT, SHOWN
 
 CLINE, ROO, KILO = plugin.cloxy_sources()
-(PARSER,) = plugin.cloxy_parsers()
 
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
-    monkeypatch.setenv("VSCODE_PORTABLE", str(tmp_path / "portable"))
+    with_an_editor(tmp_path, monkeypatch)
     return tmp_path
 
 
-class OfTasks(RewrittenSourceConformance, of_the_kit=True):
+class OfTasks(StoreOfPlugin, of_the_kit=True):
+    plugin = plugin
     folder = TASK
     extension = "saoudrizwan.claude-dev"
-
-    @pytest.fixture
-    def plugins(self):
-        return {"cline": plugin}
-
-    @pytest.fixture
-    def parser(self, context):
-        return PARSER.create(context)
-
-    @pytest.fixture
-    def made(self, store, provider, context):
-        return provider.create(context)
 
     @pytest.fixture
     def task(self, place):
@@ -66,33 +49,23 @@ class OfTasks(RewrittenSourceConformance, of_the_kit=True):
 
 
 class TestCline(OfTasks):
-    @pytest.fixture
-    def provider(self):
-        return CLINE
+    record = CLINE
 
 
 class TestRoo(OfTasks):
+    record = ROO
     folder = ROO_TASK
     extension = "rooveterinaryinc.roo-cline"
 
-    @pytest.fixture
-    def provider(self):
-        return ROO
-
 
 class TestKilo(OfTasks):
+    record = KILO
     folder = ROO_TASK
     extension = "kilocode.kilo-code"
 
-    @pytest.fixture
-    def provider(self):
-        return KILO
-
 
 class TestHistory(OfTasks):
-    @pytest.fixture
-    def provider(self):
-        return CLINE
+    record = CLINE
 
     @pytest.fixture
     def store(self, task):
@@ -105,11 +78,9 @@ class TestHistory(OfTasks):
 
 
 class TestSessions(OfTasks):
-    spoken = (said(typed("Why?")), said("It never idles.", "assistant"))
+    record = CLINE
 
-    @pytest.fixture
-    def provider(self):
-        return CLINE
+    spoken = (said(typed("Why?")), said("It never idles.", "assistant"))
 
     @pytest.fixture
     def store(self, place):
@@ -122,23 +93,14 @@ class TestSessions(OfTasks):
         return lambda: session(store.parent, "s1", *self.spoken, more, manifest={})
 
 
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"cline": plugin}
+class TestParser(ParserOfPlugin):
+    plugin = plugin
 
     @pytest.fixture
     def sample(self, tmp_path):
         tasks = Tasks(tmp_path)
         tasks.shown(*talk())
-        (item,), _ = items(tasks.source)
-        path = tmp_path / "records.jsonl"
-        path.write_bytes(b"".join(each.data + b"\n" for each in tasks.source.read(item, 0)))
-        return path
+        return sample_of(tasks.source, tmp_path)
 
 
 def test_sources_are_of_three_agents_and_one_format():

@@ -1,32 +1,13 @@
 """Whatever happened to a file, reading it never fails without a word."""
 
 import json
-import subprocess
-import sys
 
 import pytest
-from cline_kit import (
-    AT,
-    PNG,
-    TASK,
-    Tasks,
-    ask,
-    item_of,
-    items,
-    only,
-    parser,
-    put,
-    read,
-    said,
-    say,
-    sent,
-    talk,
-    text,
-    texts,
-    typed,
-)
+from agents.damage import assert_records_are_told, is_json
+from agents.sources import items, only, read, records, texts
+from agents.written_stores import halves, writing
+from cline_kit import AT, PNG, TASK, Tasks, ask, put, said, say, sent, talk, text, typed
 
-from cloxy_core.testing.fakes import raw_lines
 from cloxy_core.testing.mutations import mutate
 
 SEEDS = 200
@@ -35,15 +16,6 @@ SEEDS = 200
 @pytest.fixture
 def tasks(tmp_path):
     return Tasks(tmp_path)
-
-
-def is_json(data):
-    """Whether it is well-formed but for its characters; what is missing then nobody could tell."""
-    try:
-        json.loads(data.decode("utf-8", "replace"), strict=False)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def damage(made, path):
@@ -342,51 +314,28 @@ def test_a_file_that_is_too_large_is_told(tasks):
 def test_damaged_records(tasks):
     tasks.shown(*talk())
     (item,), _ = items(tasks.source)
-    whole = b"".join(each.data + b"\n" for each in tasks.source.read(item, 0))
-    for seed in range(SEEDS):
-        data = mutate(whole, seed)
-        result = parser().parse(item_of(data), raw_lines(data), {})
-        told = result.records + sum(result.unknown.values()) + len(result.bad_lines)
-        assert told >= sum(1 for each in data.split(b"\n") if each.strip())
+    assert_records_are_told(records(tasks.source, item), SEEDS)
 
 
 WRITER = """
 import json, sys
-path, at = sys.argv[1], int(sys.argv[2])
-for number, _line in enumerate(sys.stdin):
-    said = [{"ts": at + n, "type": "say", "say": "text", "text": f"word {n}"}
-            for n in range(number + 2)]
-    data = json.dumps(said)
-    with open(path, "w") as file:
-        file.write(data[:-9])
-        file.flush()
-        print("half", flush=True)
-        sys.stdin.readline()
-        file.write(data[-9:])
-    print("whole", flush=True)
+from agents.writer_loops import write_in_halves
+from cline_kit import AT, say
+def text_of(number):
+    return json.dumps([say(0, "text", f"word {n}", ts=AT + n) for n in range(number + 2)])
+write_in_halves(sys.argv[1], text_of)
 """
 
 
 def test_a_file_that_another_process_is_writing(tasks):
     path = tasks.shown(say(0, "text", "word 0"))
     (item,), _ = items(tasks.source)
-    command = [sys.executable, "-c", WRITER, str(path), str(AT)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as writer:
-        try:
-            for number in range(5):
-                for state, count in (("half", number + 1), ("whole", number + 2)):
-                    writer.stdin.write("\n")
-                    writer.stdin.flush()
-                    assert writer.stdout.readline() == f"{state}\n"
-                    result = read(tasks.source, item)
-                    assert [each.text for each in result.messages] == [
-                        f"word {n}" for n in range(count)
-                    ]
-                    assert [each.uid for each in result.messages] == [
-                        f"{AT}/{AT + n}/text" for n in range(count)
-                    ]
-                    assert bool(result.bad_lines) == (state == "half")
-        finally:
-            writer.kill()
+    with writing("-c", WRITER, path) as process:
+        for number, state in halves(process, 5):
+            count = number + (1 if state == "half" else 2)
+            result = read(tasks.source, item)
+            assert [each.text for each in result.messages] == [f"word {n}" for n in range(count)]
+            assert [each.uid for each in result.messages] == [
+                f"{AT}/{AT + n}/text" for n in range(count)
+            ]
+            assert bool(result.bad_lines) == (state == "half")

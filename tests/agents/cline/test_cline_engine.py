@@ -3,12 +3,12 @@
 import shutil
 
 import pytest
+from agents.stored import Stored, running
 from cline_kit import (
     AT,
     HARBOUR,
     ROO_TASK,
     TASK,
-    VARIABLES,
     aged,
     put,
     said,
@@ -16,29 +16,22 @@ from cline_kit import (
     session,
     talk,
     typed,
+    with_an_editor,
 )
-from sqlalchemy import text
 
 import cloxy_plugins.cline.plugin as plugin
-from cloxy_core.testing.harness import App
 from cloxy_plugins.cline.source import SHOWN
 
 
-class Stored:
+class StoredTasks(Stored):
     """An application over the folders of a user."""
 
-    def __init__(self, app, folder):
-        self.app = app
-        self.storage = folder / "portable" / "user-data" / "User" / "globalStorage"
+    def __init__(self, app, storage, home):
+        super().__init__(app)
+        self.storage = storage
         self.cline = self.storage / "saoudrizwan.claude-dev" / "tasks"
         self.roo = self.storage / "rooveterinaryinc.roo-cline" / "tasks"
-        self.sessions = folder / "home" / ".cline" / "data" / "sessions"
-
-    def ingest(self, under=None, *, force=False):
-        return self.app.do(self.app.engine.ingest.run(under, force=force, anywhere=True))
-
-    def rows(self, statement):
-        return self.app.read(lambda c: [tuple(row) for row in c.execute(text(statement))])
+        self.sessions = home / ".cline" / "data" / "sessions"
 
     def said(self):
         found = {}
@@ -49,21 +42,12 @@ class Stored:
             found.setdefault((agent, key), []).append(author)
         return found
 
-    def content(self):
-        return "\n".join(row[0] for row in self.rows("SELECT content FROM memories ORDER BY id"))
-
 
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
-    monkeypatch.setenv("VSCODE_PORTABLE", str(tmp_path / "portable"))
-    settings = {"watch.dirs": "", "embed.provider": "none"}
-    with App(tmp_path / "cloxy", plugins={"cline": plugin}, settings=settings) as app:
-        app.start()
-        yield Stored(app, tmp_path)
+    storage = with_an_editor(tmp_path, monkeypatch)
+    with running(tmp_path, plugin) as app:
+        yield StoredTasks(app, storage, tmp_path / "home")
 
 
 AUTHORS = ["human", "assistant", "assistant", "human"]

@@ -3,23 +3,8 @@
 from pathlib import Path
 
 import pytest
-from cline_kit import (
-    HARBOUR,
-    ROO_TASK,
-    TASK,
-    Tasks,
-    aged,
-    items,
-    only,
-    put,
-    read,
-    said,
-    say,
-    sent,
-    session,
-    talk,
-    texts,
-)
+from agents.sources import items, only, read, texts
+from cline_kit import HARBOUR, ROO_TASK, TASK, Tasks, aged, put, said, say, sent, session, talk
 
 from cloxy_core.services.logs.reader import Logs
 from cloxy_plugins.cline.places import session_folder, task_folders

@@ -1,7 +1,8 @@
 """What is kept of a task of which only the conversation with the model is left."""
 
 import pytest
-from cline_kit import AT, DETAILS, HARBOUR, ROO_TASK, TASK, Tasks, sent, text, texts
+from agents.sources import texts
+from cline_kit import AT, DETAILS, HARBOUR, ROO_TASK, TASK, Tasks, sent, text
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
-from cline_kit import HARBOUR, ROO_TASK, TASK, VARIABLES, items, only, put, say, talk, texts
+from agents.sources import Context, items, only, texts
+from cline_kit import HARBOUR, ROO_TASK, TASK, at_home, put, say, talk
 
 from cloxy_core.services.logs.reader import Logs
 from cloxy_plugins.cline import editor_settings
@@ -18,23 +19,10 @@ NAME = "roo-cline.customStoragePath"
 OTHER = "7a6f0a52-0d4b-4a47-8f0e-6a86a2a3f0aa"
 
 
-class Context:
-    def __init__(self, reader):
-        self.reader = reader
-
-    def service(self, port):
-        del port
-        return self.reader
-
-
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
-    return tmp_path / "home"
+    return at_home(tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -1,21 +1,8 @@
 """What is kept of sessions of Cline 4, and how they belong together."""
 
 import pytest
-from cline_kit import (
-    AT,
-    HARBOUR,
-    TASK,
-    Tasks,
-    items,
-    only,
-    put,
-    said,
-    say,
-    talk,
-    text,
-    texts,
-    typed,
-)
+from agents.sources import items, only, texts
+from cline_kit import AT, HARBOUR, TASK, Tasks, put, said, say, talk, text, typed
 
 WARNING = (
     "Warning: this is a legacy conversation, which means tool names may have changed. Please use"

@@ -3,20 +3,8 @@
 import json
 
 import pytest
-from cline_kit import (
-    AT,
-    HARBOUR,
-    PNG,
-    TALK,
-    TASK,
-    Tasks,
-    ask,
-    requested,
-    say,
-    sent,
-    talk,
-    texts,
-)
+from agents.sources import texts
+from cline_kit import AT, HARBOUR, PNG, TALK, TASK, Tasks, ask, requested, say, sent, talk
 
 from cloxy_plugins.cline.words import typed_in_session
 

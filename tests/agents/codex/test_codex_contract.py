@@ -1,14 +1,10 @@
 """The conformance kit on what the plugin brings."""
 
 import pytest
+from agents.contract import LogsOfPlugin, ParserOfPlugin, StoreOfPlugin
 from codex_kit import START, THREAD, Log, uuid7
 
 import cloxy_plugins.codex.plugin as codex
-from cloxy_core.testing.conformance import (
-    ParserConformance,
-    RewrittenSourceConformance,
-    SourceConformance,
-)
 
 try:
     from compression import zstd
@@ -16,7 +12,6 @@ except ImportError:
     from backports import zstd
 
 (PLAIN, COMPRESSED) = codex.cloxy_sources()
-(PARSER,) = codex.cloxy_parsers()
 NAME = f"rollout-2026-05-02T11-00-00-{THREAD}.jsonl"
 
 
@@ -34,14 +29,9 @@ def pack(path):
     path.unlink()
 
 
-class TestRollouts(SourceConformance):
-    @pytest.fixture
-    def provider(self):
-        return PLAIN
-
-    @pytest.fixture
-    def plugins(self):
-        return {"codex": codex}
+class TestRollouts(LogsOfPlugin):
+    plugin = codex
+    record = PLAIN
 
     @pytest.fixture
     def logs(self, tmp_path, monkeypatch):
@@ -49,33 +39,16 @@ class TestRollouts(SourceConformance):
         rollout(tmp_path / "codex")
         return tmp_path / "codex" / "sessions"
 
-    @pytest.fixture
-    def made(self, logs, provider, context):
-        return provider.create(context)
 
-
-class TestCompressedRollouts(RewrittenSourceConformance):
-    @pytest.fixture
-    def provider(self):
-        return COMPRESSED
-
-    @pytest.fixture
-    def plugins(self):
-        return {"codex": codex}
-
-    @pytest.fixture
-    def parser(self, context):
-        return PARSER.create(context)
+class TestCompressedRollouts(StoreOfPlugin):
+    plugin = codex
+    record = COMPRESSED
 
     @pytest.fixture
     def store(self, tmp_path, monkeypatch):
         monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
         pack(rollout(tmp_path / "codex"))
         return tmp_path / "codex" / "sessions"
-
-    @pytest.fixture
-    def made(self, store, provider, context):
-        return provider.create(context)
 
     @pytest.fixture
     def change(self, store):
@@ -87,14 +60,8 @@ class TestCompressedRollouts(RewrittenSourceConformance):
         return change
 
 
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"codex": codex}
+class TestParser(ParserOfPlugin):
+    plugin = codex
 
     @pytest.fixture
     def sample(self, tmp_path):

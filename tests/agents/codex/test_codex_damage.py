@@ -1,32 +1,27 @@
 """Damaged rollouts: nothing raises, every loss is counted, nothing else is lost."""
 
+from functools import partial
+
 import pytest
-from agents.line_logs import TIMES, results_of_damage
+from agents.line_logs import TIMES, glued, halved, results_of_damage, texts_of
 from codex_kit import START, THREAD, Log, item_for, parse, parser, uuid7
 
 CHAT = ["hello", "hi there"]
+texts = partial(texts_of, parse)
 
 
 def good():
     return Log().meta().both(*CHAT)
 
 
-def texts(data):
-    messages, _facts, result = parse(data)
-    return [message.text for message in messages], result
-
-
 def test_two_records_on_one_line_and_zeros_and_a_mark_of_byte_order():
-    lines = good().data().split(b"\n")[:-1]
-    data = b"\xef\xbb\xbf" + lines[0] + b"\n" + lines[1] + lines[2] + b"\n" + b"\0" * 200 + b"\n"
-    found, result = texts(data + lines[3] + b"\n" + lines[4] + b"\n")
+    found, result = texts(glued(good(), 1))
     assert found == CHAT
     assert [bad.reason for bad in result.bad_lines] == ["zero bytes"]
 
 
 def test_a_record_behind_half_of_another_is_kept():
-    lines = good().data().split(b"\n")[:-1]
-    found, result = texts(b"\n".join([lines[0], lines[1][:50] + lines[2], lines[3], lines[4]]))
+    found, result = texts(halved(good(), 1))
     assert found == CHAT
     assert len(result.bad_lines) == 1
 

@@ -1,12 +1,10 @@
 """Through the real engine: what is stored of rollouts that grow, move, fork and are resumed."""
 
 import json
-import os
-import time
 from datetime import timedelta
 
 import pytest
-from agents.stored import Stored, running
+from agents.stored import Stored, running, write_log
 from codex_kit import START, THREAD, Log, uuid7
 
 import cloxy_plugins.codex.plugin as codex
@@ -32,12 +30,7 @@ class StoredRollouts(Stored):
         self.home = home
 
     def write(self, thread, log, *, age=3_600):
-        path = self.home / NAMES[thread]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(log if isinstance(log, bytes) else log.data())
-        then = time.time() - age
-        os.utime(path, (then, then))
-        return path
+        return write_log(self.home / NAMES[thread], log, age=age)
 
     def said(self):
         """Roles, ordered, by session."""

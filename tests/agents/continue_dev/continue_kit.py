@@ -3,12 +3,11 @@
 import json
 from pathlib import Path
 
+from agents.sources import items, read
+
 from cloxy_core.services.logs.reader import Logs
-from cloxy_hookspecs import SourceItem
-from cloxy_hookspecs.logs.turns import TurnParser
 from cloxy_plugins.continue_dev.source import sessions_source
 
-NOW = 1_800_000_000_000
 BEGUN = 1_746_364_370_610
 WRITTEN = 1_746_368_000_000
 PROJECT = "file:///srv/demo/harbour"
@@ -103,29 +102,7 @@ class Home:
         path.write_text(json.dumps([*others, *entries]))
 
 
-def items(source, under=None):
-    failures = []
-    found = sorted(source.discover(failures, under), key=lambda item: item.uri)
-    return found, failures
-
-
-def parser():
-    return TurnParser("/srv/demo/cloxy-data", lambda: NOW)
-
-
-def read(source, item):
-    return parser().parse(item, list(source.read(item, 0)), {})
-
-
 def only(home):
     (item,), failures = items(home.source)
     assert failures == []
     return read(home.source, item)
-
-
-def texts(result):
-    return [(message.role, message.text) for message in result.messages]
-
-
-def item_of(data):
-    return SourceItem("/s.json", "1", len(data), WRITTEN * 1_000_000)

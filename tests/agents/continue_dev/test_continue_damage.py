@@ -1,14 +1,13 @@
 """Whatever happened to a session's file, reading it never fails without a word."""
 
-import json
-import subprocess
-import sys
 import time
 
 import pytest
-from continue_kit import HISTORY, Home, assistant, item_of, items, only, parser, read, texts, user
+from agents.damage import assert_records_are_told, is_json
+from agents.sources import items, read, records, texts
+from agents.written_stores import LOOKS, SECONDS, writing
+from continue_kit import HISTORY, Home, assistant, only, user
 
-from cloxy_core.testing.fakes import raw_lines
 from cloxy_core.testing.mutations import mutate
 
 
@@ -56,7 +55,7 @@ def test_damaged_sessions(home):
         path.write_bytes(mutate(whole, seed))
         result = only(home)
         lost += len(result.messages) < 4
-        if len(result.messages) < 4 and not _well_formed(path.read_bytes()):
+        if len(result.messages) < 4 and not is_json(path.read_bytes()):
             assert result.bad_lines or result.unknown, seed
     assert lost > 100, "the damage has to hit something"
 
@@ -73,12 +72,7 @@ def test_damaged_lists(home):
 def test_damaged_records(home):
     home.write()
     (item,), _ = items(home.source)
-    whole = b"".join(each.data + b"\n" for each in home.source.read(item, 0))
-    for seed in range(100):
-        data = mutate(whole, seed)
-        result = parser().parse(item_of(data), raw_lines(data), {})
-        told = result.records + sum(result.unknown.values()) + len(result.bad_lines)
-        assert told >= sum(1 for each in data.split(b"\n") if each.strip())
+    assert_records_are_told(records(home.source, item), 100, "/s.json")
 
 
 @pytest.mark.parametrize("value", [None, 7, "x", [], [None], [[]], {}, {"a": 1}, True, 1.5, 2**70])
@@ -125,32 +119,18 @@ while time.monotonic() < until:
 def test_a_session_that_is_written_all_the_time(home):
     """Each look sees a whole session, or tells that it could not."""
     path = home.write()
-    command = [sys.executable, "-c", WRITER, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-        try:
-            assert writer.stdout.readline() == "ready\n"
-            whole = 0
-            until = time.monotonic() + 30
-            while whole < 12 and time.monotonic() < until:
-                found, failures = items(home.source)
-                assert failures == []
-                for item in found:
-                    result = read(home.source, item)
-                    if result.bad_lines:
-                        assert result.messages == []
-                        continue
-                    words = [message.text[:8] for message in result.messages if "x" in message.text]
-                    assert words == [f"words {n} "[:8] for n in range(len(words))]
-                    whole += bool(words)
-            assert writer.poll() is None, "the writer was not disturbed"
-        finally:
-            writer.kill()
-    assert whole == 12
-
-
-def _well_formed(data):
-    try:
-        json.loads(data.decode("utf-8", "replace") or "null", strict=False)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    with writing("-c", WRITER, path):
+        whole = 0
+        until = time.monotonic() + SECONDS
+        while whole < LOOKS and time.monotonic() < until:
+            found, failures = items(home.source)
+            assert failures == []
+            for item in found:
+                result = read(home.source, item)
+                if result.bad_lines:
+                    assert result.messages == []
+                    continue
+                words = [message.text[:8] for message in result.messages if "x" in message.text]
+                assert words == [f"words {n} "[:8] for n in range(len(words))]
+                whole += bool(words)
+    assert whole == LOOKS

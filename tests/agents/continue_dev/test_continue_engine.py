@@ -1,25 +1,18 @@
 """Through the real engine: what is stored of sessions that grow, and of prompts that are edited."""
 
 import pytest
+from agents.stored import Stored, running
 from continue_kit import CHAT, HISTORY, Home, assistant, editor, user
-from sqlalchemy import text
 
 import cloxy_plugins.continue_dev.plugin as plugin
-from cloxy_core.testing.harness import App
 
 
-class Stored:
+class StoredSessions(Stored):
     """An application over Continue's folder."""
 
     def __init__(self, app, home):
-        self.app = app
+        super().__init__(app)
         self.home = home
-
-    def ingest(self, *, force=False):
-        return self.app.do(self.app.engine.ingest.run(None, force=force))
-
-    def rows(self, statement):
-        return self.app.read(lambda c: [tuple(row) for row in c.execute(text(statement))])
 
     def said(self):
         return self.rows(
@@ -27,18 +20,13 @@ class Stored:
             " FROM passages p JOIN memories m ON m.id = p.memory_id ORDER BY p.id"
         )
 
-    def content(self):
-        return "\n".join(row[0] for row in self.rows("SELECT content FROM memories ORDER BY id"))
-
 
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CONTINUE_GLOBAL_DIR", str(tmp_path / "global"))
-    settings = {"watch.dirs": "", "embed.provider": "none"}
-    with App(tmp_path / "cloxy", plugins={"continue_dev": plugin}, settings=settings) as app:
-        app.start()
-        yield Stored(app, Home(tmp_path / "global"))
+    with running(tmp_path, plugin) as app:
+        yield StoredSessions(app, Home(tmp_path / "global"))
 
 
 def test_a_session_that_grows_is_stored_once(stored):

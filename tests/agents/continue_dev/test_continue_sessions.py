@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from agents.sources import items, read, texts
 from continue_kit import (
     BEGUN,
     CHAT,
@@ -13,12 +14,9 @@ from continue_kit import (
     assistant,
     code,
     editor,
-    items,
     mention,
     only,
     paragraph,
-    read,
-    texts,
     user,
 )
 

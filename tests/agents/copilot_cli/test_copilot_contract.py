@@ -1,10 +1,10 @@
 """The conformance kit on what the plugin brings."""
 
 import pytest
+from agents.contract import LogsOfPlugin, ParserOfPlugin
 from copilot_kit import SESSION, Log
 
 import cloxy_plugins.copilot_cli.plugin as copilot
-from cloxy_core.testing.conformance import ParserConformance, SourceConformance
 
 (SOURCE,) = copilot.cloxy_sources()
 (PARSER,) = copilot.cloxy_parsers()
@@ -20,33 +20,18 @@ def log(folder):
     return path
 
 
-class TestEvents(SourceConformance):
-    @pytest.fixture
-    def provider(self):
-        return SOURCE
-
-    @pytest.fixture
-    def plugins(self):
-        return {"copilot_cli": copilot}
+class TestEvents(LogsOfPlugin):
+    plugin = copilot
+    record = SOURCE
 
     @pytest.fixture
     def logs(self, tmp_path, monkeypatch):
         monkeypatch.setenv("COPILOT_HOME", str(tmp_path / "copilot"))
         return log(tmp_path / "copilot").parent.parent
 
-    @pytest.fixture
-    def made(self, logs, provider, context):
-        return provider.create(context)
 
-
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"copilot_cli": copilot}
+class TestParser(ParserOfPlugin):
+    plugin = copilot
 
     @pytest.fixture
     def sample(self, tmp_path):

@@ -1,32 +1,27 @@
 """Damaged logs: nothing raises, every loss is counted, nothing else is lost."""
 
+from functools import partial
+
 import pytest
-from agents.line_logs import results_of_damage
+from agents.line_logs import IMPOSSIBLE_STAMPS, glued, halved, results_of_damage, stamped, texts_of
 from copilot_kit import NOW, Log, item_for, parse, parser
 
 CHAT = ["hello", "hi there"]
+texts = partial(texts_of, parse)
 
 
 def good():
     return Log().start().both(*CHAT)
 
 
-def texts(data):
-    messages, _facts, result = parse(data)
-    return [message.text for message in messages], result
-
-
 def test_glued_records_zeros_and_a_mark_of_byte_order():
-    lines = good().data().split(b"\n")[:-1]
-    data = b"\xef\xbb\xbf" + lines[0] + b"\n" + lines[1] + lines[2] + b"\n" + b"\0" * 200 + b"\n"
-    found, result = texts(data + b"\n".join(lines[3:]) + b"\n")
+    found, result = texts(glued(good(), 1))
     assert found == CHAT
     assert [bad.reason for bad in result.bad_lines] == ["zero bytes"]
 
 
 def test_an_event_behind_half_of_another_is_kept():
-    lines = good().data().split(b"\n")[:-1]
-    found, result = texts(b"\n".join([lines[0], lines[1][:50] + lines[2], *lines[3:]]))
+    found, result = texts(halved(good(), 1))
     assert found == CHAT
     assert len(result.bad_lines) == 1
 
@@ -62,12 +57,10 @@ def test_fields_of_no_known_form(value):
     assert told == len(log.lines)
 
 
-@pytest.mark.parametrize("stamp", [None, "9999-99-99", "1e400", 7, {}, "2199-01-01T00:00:00Z"])
+@pytest.mark.parametrize("stamp", IMPOSSIBLE_STAMPS)
 def test_a_time_that_cannot_be_is_taken_for_none(stamp):
-    log = good()
-    for line in log.lines:
-        line["timestamp"] = stamp
-    assert [(m.approximate, m.at) for m in parse(log)[0]] == [(True, NOW)] * 2
+    messages = parse(stamped(good(), stamp))[0]
+    assert [(m.approximate, m.at) for m in messages] == [(True, NOW)] * 2
 
 
 def rich():

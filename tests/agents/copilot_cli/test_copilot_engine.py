@@ -1,10 +1,7 @@
 """Through the real engine: what is stored of logs that grow, are cut back and go on."""
 
-import os
-import time
-
 import pytest
-from agents.stored import Stored, running
+from agents.stored import Stored, running, write_log
 from copilot_kit import SESSION, Log
 
 import cloxy_plugins.copilot_cli.plugin as copilot
@@ -14,16 +11,10 @@ class StoredEvents(Stored):
     """An application over a folder of the Copilot CLI."""
 
     def __init__(self, app, home):
-        super().__init__(app)
-        self.folder = home / "session-state" / SESSION
+        super().__init__(app, home / "session-state" / SESSION)
 
     def write(self, log, *, age=3_600):
-        path = self.folder / "events.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(log if isinstance(log, bytes) else log.data())
-        then = time.time() - age
-        os.utime(path, (then, then))
-        return path
+        return write_log(self.folder / "events.jsonl", log, age=age)
 
 
 @pytest.fixture

@@ -3,40 +3,22 @@
 import json
 
 import pytest
-from vscode_kit import logged, place, put, request, session, source, two
+from agents.contract import ParserOfPlugin, StoreOfPlugin, sample_of
+from vscode_kit import at_home, logged, place, put, request, session, source, two
 
 import cloxy_plugins.copilot_vscode.plugin as plugin
-from cloxy_core.testing.conformance import ParserConformance, RewrittenSourceConformance
 
 (SOURCE,) = plugin.cloxy_sources()
-(PARSER,) = plugin.cloxy_parsers()
 
 
 @pytest.fixture
 def user(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("VSCODE_PORTABLE", str(tmp_path / "portable"))
-    for name in ("VSCODE_APPDATA", "VSCODE_AGENT_FOLDER", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path / "portable" / "user-data" / "User"
+    return at_home(tmp_path, monkeypatch)
 
 
-class OfSessions(RewrittenSourceConformance, of_the_kit=True):
-    @pytest.fixture
-    def provider(self):
-        return SOURCE
-
-    @pytest.fixture
-    def plugins(self):
-        return {"copilot_vscode": plugin}
-
-    @pytest.fixture
-    def parser(self, context):
-        return PARSER.create(context)
-
-    @pytest.fixture
-    def made(self, store, provider, context):
-        return provider.create(context)
+class OfSessions(StoreOfPlugin, of_the_kit=True):
+    plugin = plugin
+    record = SOURCE
 
 
 class TestSnapshots(OfSessions):
@@ -69,24 +51,15 @@ class TestLogs(OfSessions):
         return change
 
 
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"copilot_vscode": plugin}
+class TestParser(ParserOfPlugin):
+    plugin = plugin
 
     @pytest.fixture
     def sample(self, tmp_path):
         user = tmp_path / "User"
         put(place(user), session(*two()["requests"], request(3, "Again", "Yes.")))
         made = source(user, tmp_path)
-        (item,) = made.discover([])
-        path = tmp_path / "records.jsonl"
-        path.write_bytes(b"".join(line.data + b"\n" for line in made.read(item, 0)))
-        return path
+        return sample_of(made, tmp_path)
 
 
 def test_source_says_what_it_is():

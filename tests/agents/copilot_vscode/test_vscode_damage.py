@@ -3,7 +3,9 @@
 import json
 
 import pytest
-from vscode_kit import items, logged, only, parse_records, place, put, read, request, source, two
+from agents.damage import assert_records_are_told, is_json
+from agents.sources import items, read, records
+from vscode_kit import logged, only, place, put, request, source, two
 
 from cloxy_core.testing.mutations import mutate
 
@@ -58,30 +60,17 @@ def test_500_damaged_logs(user, tmp_path):
         ids = [(message.session, message.uid) for message in result.messages]
         assert len(ids) == len(set(ids))
         kept += len(result.messages) > 0
-        broken = sum(1 for line in data.split(b"\n") if line.strip() and not sound(line))
+        broken = sum(1 for line in data.split(b"\n") if line.strip() and not is_json(line))
         assert len(result.bad_lines) >= broken, "each line that is no JSON is counted"
     assert lines == 37
     assert kept > 300, "one wrong line does not cost the others"
-
-
-def sound(line):
-    try:
-        json.loads(line.decode("utf-8", "replace"), strict=False)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def test_500_damaged_records(user, tmp_path):
     put(place(user), rich())
     made = source(user, tmp_path)
     (item,), _ = items(made)
-    whole = b"".join(line.data + b"\n" for line in made.read(item, 0))
-    for seed in range(500):
-        data = mutate(whole, seed)
-        result = parse_records(data)
-        told = result.records + sum(result.unknown.values()) + len(result.bad_lines)
-        assert told >= sum(1 for line in data.split(b"\n") if line.strip())
+    assert_records_are_told(records(made, item), 500)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 from agents.stored import Stored, running
-from vscode_kit import FOLDER, SESSION, logged, place, put, request, session, two
+from vscode_kit import FOLDER, SESSION, at_home, logged, place, put, request, session, two
 
 import cloxy_plugins.copilot_vscode.plugin as plugin
 
@@ -20,12 +20,9 @@ class StoredChats(Stored):
 
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("VSCODE_PORTABLE", str(tmp_path / "portable"))
-    for name in ("VSCODE_APPDATA", "VSCODE_AGENT_FOLDER", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
-        monkeypatch.delenv(name, raising=False)
+    user = at_home(tmp_path, monkeypatch)
     with running(tmp_path, plugin) as app:
-        yield StoredChats(app, tmp_path / "portable" / "user-data" / "User")
+        yield StoredChats(app, user)
 
 
 def uids(*numbers):

@@ -4,21 +4,19 @@ import hashlib
 import json
 
 import pytest
+from agents.sources import items, read, texts
 from vscode_kit import (
     AT,
     SESSION,
-    items,
     listed,
     log,
     logged,
     only,
     place,
     put,
-    read,
     request,
     session,
     source,
-    texts,
     two,
 )
 

@@ -4,13 +4,11 @@ import json
 import os
 import sqlite3
 
+from agents.sources import items, read
+
 from cloxy_core.services.logs.reader import Logs
-from cloxy_core.testing.fakes import raw_lines
-from cloxy_hookspecs import SourceItem
-from cloxy_hookspecs.logs.turns import TurnParser
 from cloxy_plugins.copilot_vscode.source import ChatSessions
 
-NOW = 1_800_000_000_000
 AT = 1_770_650_022_790
 SESSION = "5b0c3f0e-1111-4222-8333-444455556666"
 FOLDER = "file:///srv/demo/harbour"
@@ -110,21 +108,6 @@ def source(user, tmp_path, **more):
     return ChatSessions(Logs(tmp_path / "copies"), [user], **more)
 
 
-def items(made, under=None):
-    failures = []
-    found = sorted(made.discover(failures, under), key=lambda item: item.uri)
-    return found, failures
-
-
-def parser():
-    return TurnParser("/srv/demo/cloxy-data", lambda: NOW)
-
-
-def read(made, item):
-    """What the parser makes of an item."""
-    return parser().parse(item, list(made.read(item, 0)), {})
-
-
 def only(user, tmp_path):
     made = source(user, tmp_path)
     (item,), failures = items(made)
@@ -132,9 +115,10 @@ def only(user, tmp_path):
     return read(made, item)
 
 
-def texts(result):
-    return [(message.role, message.text) for message in result.messages]
-
-
-def parse_records(data):
-    return parser().parse(SourceItem("/s", "1", len(data), AT * 1_000_000), raw_lines(data), {})
+def at_home(folder, monkeypatch):
+    """The `User` folder of VS Code, which the environment names."""
+    monkeypatch.setenv("HOME", str(folder / "home"))
+    monkeypatch.setenv("VSCODE_PORTABLE", str(folder / "portable"))
+    for name in ("VSCODE_APPDATA", "VSCODE_AGENT_FOLDER", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return folder / "portable" / "user-data" / "User"

@@ -1,9 +1,8 @@
 """Databases of Crush made by the tests, with its own schema and triggers."""
 
 import json
-import sqlite3
-from contextlib import closing
-from pathlib import Path
+
+from agents.database_files import DatabaseFile
 
 from cloxy_core.services.logs.reader import Logs
 from cloxy_hookspecs.logs.turns import TurnParser
@@ -47,7 +46,7 @@ def finish(reason="end_turn", at=T):
     return part("finish", reason=reason, time=at)
 
 
-class Store:
+class Store(DatabaseFile):
     """The database of a project; every message comes a second after the one before."""
 
     def __init__(self, project, *, marked=True, folder=None):
@@ -58,15 +57,6 @@ class Store:
         self.said = 0
         with self.open() as connection:
             connection.executescript(SCHEMA + (MARKED if marked else ""))
-
-    def open(self):
-        connection = sqlite3.connect(self.path, isolation_level=None)
-        connection.execute("PRAGMA synchronous=OFF")
-        return closing(connection)
-
-    def run(self, statement, *values):
-        with self.open() as connection:
-            return connection.execute(statement, values).fetchall()
 
     def session(self, key=A, *, parent=None, title="Cranes", summary=None):
         self.run(
@@ -149,7 +139,3 @@ def messages(made):
 def said(made):
     """Roles, authors and words."""
     return [(message.role, message.author, message.text) for message in messages(made)]
-
-
-def child_of(name):
-    return Path(__file__).with_name(name)

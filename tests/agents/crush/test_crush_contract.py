@@ -1,27 +1,18 @@
 """The conformance kit on what the plugin brings."""
 
 import pytest
+from agents.contract import ParserOfPlugin, StoreOfPlugin, sample_of
 from crush_kit import A, B, Store, listing, one, source
 
 import cloxy_plugins.crush.plugin as crush
-from cloxy_core.testing.conformance import ParserConformance, RewrittenSourceConformance
 
 (SOURCE,) = crush.cloxy_sources()
 (PARSER,) = crush.cloxy_parsers()
 
 
-class TestDatabase(RewrittenSourceConformance):
-    @pytest.fixture
-    def provider(self):
-        return SOURCE
-
-    @pytest.fixture
-    def plugins(self):
-        return {"crush": crush}
-
-    @pytest.fixture
-    def parser(self, context):
-        return PARSER.create(context)
+class TestDatabase(StoreOfPlugin):
+    plugin = crush
+    record = SOURCE
 
     @pytest.fixture
     def writer(self, tmp_path, monkeypatch):
@@ -37,22 +28,12 @@ class TestDatabase(RewrittenSourceConformance):
         return writer.folder
 
     @pytest.fixture
-    def made(self, store, provider, context):
-        return provider.create(context)
-
-    @pytest.fixture
     def change(self, writer):
         return lambda: writer.chat(A, "And the other crane?", "It idles.")
 
 
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"crush": crush}
+class TestParser(ParserOfPlugin):
+    plugin = crush
 
     @pytest.fixture
     def sample(self, tmp_path):
@@ -60,10 +41,7 @@ class TestParser(ParserConformance):
         store.chat()
         store.chat(A, "And the other crane?", "It idles.")
         made = source(tmp_path)
-        (item,) = made.discover([])
-        path = tmp_path / "records.jsonl"
-        path.write_bytes(b"".join(line.data + b"\n" for line in made.read(item, 0)))
-        return path
+        return sample_of(made, tmp_path)
 
 
 def test_source_says_what_it_is():

@@ -6,15 +6,14 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from agents.sources import items, read
+
 from cloxy_core.services.logs.reader import Logs
-from cloxy_hookspecs import SourceItem
-from cloxy_hookspecs.logs.turns import TurnParser
 from cloxy_plugins.cursor.chats import Chats
 from cloxy_plugins.cursor.editor import Editor
 from cloxy_plugins.cursor.finding import Transcripts
 from cloxy_plugins.cursor.transcripts import TranscriptFiles
 
-NOW = 1_800_000_000_000
 AT = 1_783_397_624_574
 SECRETS = {
     "blobEncryptionKey": "FAKE-BLOB-KEY",
@@ -214,29 +213,17 @@ class Stores:
         self.chats = Chats(self.logs, [self.cursor], Transcripts(self.logs, [self.cursor]))
 
 
-def items(made, under=None):
-    failures = []
-    found = sorted(made.discover(failures, under), key=lambda item: item.uri)
-    return found, failures
-
-
-def parser():
-    return TurnParser("/srv/demo/cloxy-data", lambda: NOW)
-
-
-def read(made, item):
-    return parser().parse(item, list(made.read(item, 0)), {})
-
-
 def only(made):
     (item,), failures = items(made)
     assert [each for each in failures if not each.deliberate] == []
     return read(made, item)
 
 
-def texts(result):
-    return [(message.role, message.text) for message in result.messages]
-
-
-def item_of(data):
-    return SourceItem("/s#c1", "1", len(data), AT * 1_000_000)
+def at_home(folder, monkeypatch):
+    """Folders of Cursor that the environment names: its own, and that of the editor's user."""
+    monkeypatch.setenv("HOME", str(folder / "home"))
+    monkeypatch.setenv("CURSOR_CONFIG_DIR", str(folder / "dot-cursor"))
+    monkeypatch.setenv("VSCODE_PORTABLE", str(folder / "portable"))
+    for name in ("VSCODE_APPDATA", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return folder / "dot-cursor", folder / "portable" / "user-data" / "User"

@@ -4,20 +4,8 @@ import json
 import os
 
 import pytest
-from cursor_kit import (
-    AT,
-    SPOKEN,
-    TRANSCRIPT,
-    Stores,
-    chat,
-    items,
-    line,
-    only,
-    query,
-    read,
-    texts,
-    transcript,
-)
+from agents.sources import items, read, texts
+from cursor_kit import AT, SPOKEN, TRANSCRIPT, Stores, chat, line, only, query, transcript
 
 from cloxy_hookspecs.logs.addresses import path_of_uri
 from cloxy_plugins.cursor.instants import instant_of_words

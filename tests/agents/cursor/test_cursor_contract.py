@@ -4,10 +4,12 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+from agents.contract import ParserOfPlugin, StoreOfPlugin, sample_of
 from cursor_kit import (
     SPOKEN,
     TRANSCRIPT,
     Stores,
+    at_home,
     bubble,
     chat,
     line,
@@ -20,44 +22,35 @@ from cursor_kit import (
 )
 
 import cloxy_plugins.cursor.plugin as plugin
-from cloxy_core.testing.conformance import ParserConformance, RewrittenSourceConformance
 
 EDITOR, TRANSCRIPTS, CHATS = plugin.cloxy_sources()
-(PARSER,) = plugin.cloxy_parsers()
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("CURSOR_CONFIG_DIR", str(tmp_path / "dot-cursor"))
-    monkeypatch.setenv("VSCODE_PORTABLE", str(tmp_path / "portable"))
-    for name in ("VSCODE_APPDATA", "XDG_CONFIG_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
+def home(tmp_path, monkeypatch):
+    return at_home(tmp_path, monkeypatch)
 
 
-class OfCursor(RewrittenSourceConformance, of_the_kit=True):
-    @pytest.fixture
-    def plugins(self):
-        return {"cursor": plugin}
+@pytest.fixture
+def cursor(home):
+    return home[0]
 
-    @pytest.fixture
-    def parser(self, context):
-        return PARSER.create(context)
 
-    @pytest.fixture
-    def made(self, store, provider, context):
-        return provider.create(context)
+@pytest.fixture
+def user(home):
+    return home[1]
+
+
+class OfCursor(StoreOfPlugin, of_the_kit=True):
+    plugin = plugin
 
 
 class TestEditor(OfCursor):
-    @pytest.fixture
-    def provider(self):
-        return EDITOR
+    record = EDITOR
 
     @pytest.fixture
-    def store(self, place):
-        return write(store_of(place / "portable" / "user-data" / "User"), talk()).parent
+    def store(self, user):
+        return write(store_of(user), talk()).parent
 
     @pytest.fixture
     def change(self, store):
@@ -74,53 +67,40 @@ class TestEditor(OfCursor):
 
 
 class TestTranscripts(OfCursor):
-    @pytest.fixture
-    def provider(self):
-        return TRANSCRIPTS
+    record = TRANSCRIPTS
 
     @pytest.fixture
-    def store(self, place):
-        transcript(place / "dot-cursor")
-        return place / "dot-cursor" / "projects"
+    def store(self, cursor):
+        transcript(cursor)
+        return cursor / "projects"
 
     @pytest.fixture
-    def change(self, place):
-        return lambda: transcript(place / "dot-cursor", data=TRANSCRIPT + line("user", "more"))
+    def change(self, cursor):
+        return lambda: transcript(cursor, data=TRANSCRIPT + line("user", "more"))
 
 
 class TestChats(OfCursor):
-    @pytest.fixture
-    def provider(self):
-        return CHATS
+    record = CHATS
 
     @pytest.fixture
-    def store(self, place):
-        chat(place / "dot-cursor", *SPOKEN)
-        return place / "dot-cursor" / "chats"
+    def store(self, cursor):
+        chat(cursor, *SPOKEN)
+        return cursor / "chats"
 
     @pytest.fixture
-    def change(self, place):
+    def change(self, cursor):
         more = {"role": "user", "content": [{"type": "text", "text": query("And now?")}]}
-        return lambda: chat(place / "dot-cursor", *SPOKEN, more)
+        return lambda: chat(cursor, *SPOKEN, more)
 
 
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"cursor": plugin}
+class TestParser(ParserOfPlugin):
+    plugin = plugin
 
     @pytest.fixture
     def sample(self, tmp_path):
         stores = Stores(tmp_path)
         write(stores.store, talk())
-        (item,) = stores.editor.discover([])
-        path = tmp_path / "records.jsonl"
-        path.write_bytes(b"".join(each.data + b"\n" for each in stores.editor.read(item, 0)))
-        return path
+        return sample_of(stores.editor, tmp_path)
 
 
 def test_all_sources_are_of_one_agent_and_one_format():

@@ -1,11 +1,11 @@
 """Whatever happened to a store, reading it never fails without a word."""
 
 import json
-import subprocess
-import sys
-import time
 
 import pytest
+from agents.damage import assert_records_are_told, count_all, times_lost
+from agents.sources import items, read, records
+from agents.written_stores import assert_seen_growing, writing
 from cursor_kit import (
     SPOKEN,
     TRANSCRIPT,
@@ -13,20 +13,14 @@ from cursor_kit import (
     bubble,
     chat,
     composer,
-    item_of,
-    items,
     line,
     only,
-    parser,
-    read,
     talk,
     transcript,
     write,
 )
 
-from cloxy_core.testing.fakes import raw_lines
 from cloxy_core.testing.mutations import mutate
-from cloxy_hookspecs import ForeignDatabaseError
 
 
 @pytest.fixture
@@ -34,28 +28,9 @@ def stores(tmp_path):
     return Stores(tmp_path)
 
 
-def try_all(made):
-    """How many messages can be read; failures are the two kinds that are allowed, with words."""
-    found, failures = items(made)
-    assert all(failure.reason for failure in failures)
-    said = 0
-    for item in found:
-        try:
-            said += len(read(made, item).messages)
-        except (OSError, ForeignDatabaseError) as error:
-            assert str(error)
-    return said
-
-
 def test_500_damaged_databases_of_the_editor(stores):
     path = write(stores.store, talk() | talk("c2"))
-    whole = path.read_bytes()
-    assert try_all(stores.editor) == 8
-    lost = 0
-    for seed in range(500):
-        path.write_bytes(mutate(whole, seed))
-        lost += try_all(stores.editor) < 8
-    assert lost > 50, "the damage has to hit something"
+    assert times_lost(stores.editor, path, 500, 8) > 50, "the damage has to hit something"
 
 
 def test_500_damaged_values(stores):
@@ -78,13 +53,7 @@ def test_500_damaged_values(stores):
 
 def test_500_damaged_chats(stores):
     path = chat(stores.cursor, *SPOKEN)
-    whole = path.read_bytes()
-    assert try_all(stores.chats) == 3
-    lost = 0
-    for seed in range(500):
-        path.write_bytes(mutate(whole, seed))
-        lost += try_all(stores.chats) < 3
-    assert lost > 50
+    assert times_lost(stores.chats, path, 500, 3) > 50
 
 
 def test_500_damaged_transcripts_and_each_lost_line_is_counted(stores):
@@ -104,12 +73,7 @@ def test_500_damaged_transcripts_and_each_lost_line_is_counted(stores):
 def test_500_damaged_records(stores):
     write(stores.store, talk())
     (item,), _ = items(stores.editor)
-    whole = b"".join(each.data + b"\n" for each in stores.editor.read(item, 0))
-    for seed in range(500):
-        data = mutate(whole, seed)
-        result = parser().parse(item_of(data), raw_lines(data), {})
-        told = result.records + sum(result.unknown.values()) + len(result.bad_lines)
-        assert told >= sum(1 for each in data.split(b"\n") if each.strip())
+    assert_records_are_told(records(stores.editor, item), 500, "/s#c1")
 
 
 @pytest.mark.parametrize(
@@ -129,61 +93,38 @@ def test_values_of_no_known_form(stores, value):
         only(stores.editor)
     for key in ("fullConversationHeadersOnly", "conversation"):
         write(stores.store, composer("c1", **{key: [value, value]}))
-        try_all(stores.editor)
+        count_all(stores.editor)
     headers = {"composer.composerHeaders": {"allComposers": value}}
     write(stores.store, talk(), headers)
     only(stores.editor)
 
 
 WRITER = """
-import json, sqlite3, sys, time
-database = sqlite3.connect(sys.argv[1], timeout=30, isolation_level=None)
-database.execute("PRAGMA journal_mode=WAL")
-print("ready", flush=True)
-number = 0
-until = time.monotonic() + 60
-while time.monotonic() < until:
-    number += 1
-    database.execute("BEGIN IMMEDIATE")
+import json, sys
+from agents.writer_loops import write_until_killed
+def write(database, number):
     order = [{"bubbleId": f"b{n}", "type": 1} for n in range(number)]
     head = {"composerId": "c1", "lastUpdatedAt": 1783397624574 + number, "createdAt": 1783397624574,
             "fullConversationHeadersOnly": order}
     said = {"type": 1, "bubbleId": f"b{number - 1}", "text": f"words {number - 1}"}
+    database.execute("BEGIN IMMEDIATE")
     for key, value in (("composerData:c1", head), (f"bubbleId:c1:b{number - 1}", said)):
         database.execute("INSERT OR REPLACE INTO cursorDiskKV VALUES (?, ?)",
                          (key, json.dumps(value)))
     database.execute("COMMIT")
-    if number % 20 == 0:
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    time.sleep(0.002)
+write_until_killed(sys.argv[1], write)
 """
 
 
 def test_a_store_that_is_written_all_the_time(stores):
     """Each look sees one state: as many messages as the conversation lists, none gone."""
+
+    def count(result):
+        assert not result.unknown
+        texts = [message.text for message in result.messages]
+        assert texts == [f"words {n}" for n in range(len(texts))]
+        return len(texts)
+
     write(stores.store, {})
-    command = [sys.executable, "-c", WRITER, str(stores.store)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-        try:
-            assert writer.stdout.readline() == "ready\n"
-            seen = []
-            until = time.monotonic() + 30
-            while len(seen) < 12 and time.monotonic() < until:
-                found, failures = items(stores.editor)
-                assert all("tried again" in f.reason or "cannot" in f.reason for f in failures)
-                for item in found:
-                    try:
-                        result = read(stores.editor, item)
-                    except ForeignDatabaseError:
-                        continue
-                    assert not result.bad_lines
-                    assert not result.unknown
-                    texts = [message.text for message in result.messages]
-                    assert texts == [f"words {n}" for n in range(len(texts))]
-                    seen.append(len(texts))
-            assert writer.poll() is None, "the writer was not disturbed"
-        finally:
-            writer.kill()
-    assert len(seen) == 12
-    assert seen == sorted(seen)
-    assert seen[-1] > seen[0]
+    with writing("-c", WRITER, stores.store):
+        assert_seen_growing(stores.editor, count)

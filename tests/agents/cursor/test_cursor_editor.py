@@ -5,6 +5,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+from agents.sources import items, read, texts
 from cursor_kit import (
     AT,
     CHAT,
@@ -12,12 +13,9 @@ from cursor_kit import (
     bubble,
     composer,
     identifier,
-    items,
     only,
     put,
-    read,
     talk,
-    texts,
     transcript,
     workspace,
     write,

@@ -5,6 +5,7 @@ from agents.stored import Stored, running
 from cursor_kit import (
     SPOKEN,
     TRANSCRIPT,
+    at_home,
     bubble,
     chat,
     line,
@@ -21,10 +22,10 @@ import cloxy_plugins.cursor.plugin as plugin
 class StoredConversations(Stored):
     """An application over the folders of Cursor."""
 
-    def __init__(self, app, folder):
+    def __init__(self, app, cursor, user):
         super().__init__(app)
-        self.store = store_of(folder / "portable" / "user-data" / "User")
-        self.cursor = folder / "dot-cursor"
+        self.store = store_of(user)
+        self.cursor = cursor
 
     def said(self):
         return self.by_session("message_uid")
@@ -32,13 +33,9 @@ class StoredConversations(Stored):
 
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("CURSOR_CONFIG_DIR", str(tmp_path / "dot-cursor"))
-    monkeypatch.setenv("VSCODE_PORTABLE", str(tmp_path / "portable"))
-    for name in ("VSCODE_APPDATA", "XDG_CONFIG_HOME"):
-        monkeypatch.delenv(name, raising=False)
+    cursor, user = at_home(tmp_path, monkeypatch)
     with running(tmp_path, plugin) as app:
-        yield StoredConversations(app, tmp_path)
+        yield StoredConversations(app, cursor, user)
 
 
 ALL = ["b1", "b3", "b4", "b5"]

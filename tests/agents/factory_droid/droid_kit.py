@@ -2,9 +2,9 @@
 
 import json
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
-from cloxy_core.testing.fakes import raw_lines
+from agents.line_logs import parse_in_runs
+
 from cloxy_hookspecs import SourceItem
 from cloxy_hookspecs.logs.turns import TurnParser
 from cloxy_plugins.factory_droid.parser import RecordParser
@@ -77,16 +77,7 @@ def parser():
 def parse(log, *, cuts=(), **more):
     """Messages, facts and the last result, read in runs that end at some lines."""
     data = log if isinstance(log, bytes) else log.data()
-    lines = raw_lines(data)
-    item, made = item_for(data, **more), parser()
-    messages, facts, state, result = [], {}, {}, None
-    for start, end in pairwise([0, *sorted(cuts), len(lines)]):
-        result = made.parse(item, lines[start:end], state)
-        state = json.loads(json.dumps(dict(result.state)))
-        messages += result.messages
-        for key, fact in result.sessions.items():
-            facts[key] = fact if fact.title or key not in facts else facts[key]
-    return messages, facts, result
+    return parse_in_runs(parser(), item_for(data, **more), data, cuts)
 
 
 def said(log, **more):

@@ -1,10 +1,10 @@
 """The conformance kit on what the plugin brings."""
 
 import pytest
+from agents.contract import LogsOfPlugin, ParserOfPlugin
 from droid_kit import SESSION, Log
 
 import cloxy_plugins.factory_droid.plugin as droid
-from cloxy_core.testing.conformance import ParserConformance, SourceConformance
 
 (SOURCE,) = droid.cloxy_sources()
 (PARSER,) = droid.cloxy_parsers()
@@ -19,14 +19,9 @@ def log(folder):
     return path
 
 
-class TestRecords(SourceConformance):
-    @pytest.fixture
-    def provider(self):
-        return SOURCE
-
-    @pytest.fixture
-    def plugins(self):
-        return {"factory_droid": droid}
+class TestRecords(LogsOfPlugin):
+    plugin = droid
+    record = SOURCE
 
     @pytest.fixture
     def logs(self, tmp_path, monkeypatch):
@@ -35,19 +30,9 @@ class TestRecords(SourceConformance):
         monkeypatch.setenv("FACTORY_DIR", str(tmp_path / "factory"))
         return log(tmp_path / "factory").parent.parent
 
-    @pytest.fixture
-    def made(self, logs, provider, context):
-        return provider.create(context)
 
-
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"factory_droid": droid}
+class TestParser(ParserOfPlugin):
+    plugin = droid
 
     @pytest.fixture
     def sample(self, tmp_path):

@@ -1,37 +1,30 @@
 """Damaged logs: nothing raises, every loss is counted, nothing else is lost."""
 
-import json
+from functools import partial
 
 import pytest
+from agents.line_logs import IMPOSSIBLE_STAMPS, glued, halved, results_of_damage, stamped, texts_of
 from droid_kit import NOW, Log, item_for, parse, parser, text
 
 from cloxy_core.testing.fakes import raw_lines
-from cloxy_core.testing.mutations import mutate
 from cloxy_hookspecs import RawLine
 
 CHAT = ["hello", "hi there"]
+texts = partial(texts_of, parse)
 
 
 def good():
     return Log().both(*CHAT)
 
 
-def texts(data):
-    messages, _facts, result = parse(data)
-    return [message.text for message in messages], result
-
-
 def test_glued_records_zeros_and_a_mark_of_byte_order():
-    lines = good().data().split(b"\n")[:-1]
-    data = b"\xef\xbb\xbf" + lines[0] + lines[1] + b"\n" + b"\0" * 200 + b"\n" + lines[2] + b"\n"
-    found, result = texts(data)
+    found, result = texts(glued(good(), 0))
     assert found == CHAT
     assert [bad.reason for bad in result.bad_lines] == ["zero bytes"]
 
 
 def test_a_record_behind_half_of_another_is_kept():
-    lines = good().data().split(b"\n")[:-1]
-    found, result = texts(b"\n".join([lines[0], lines[1][:50] + lines[2]]))
+    found, result = texts(halved(good(), 1))
     assert found == CHAT[1:]
     assert len(result.bad_lines) == 1
 
@@ -61,12 +54,10 @@ def test_fields_of_no_known_form(value):
     assert told >= len(log.lines)
 
 
-@pytest.mark.parametrize("stamp", [None, "9999-99-99", "1e400", 7, {}, "2199-01-01T00:00:00Z"])
+@pytest.mark.parametrize("stamp", IMPOSSIBLE_STAMPS)
 def test_a_time_that_cannot_be_is_taken_for_none(stamp):
-    log = good()
-    for line in log.lines:
-        line["timestamp"] = stamp
-    assert [(m.approximate, m.at) for m in parse(log)[0]] == [(True, NOW)] * 2
+    messages = parse(stamped(good(), stamp))[0]
+    assert [(m.approximate, m.at) for m in messages] == [(True, NOW)] * 2
 
 
 def test_a_state_of_no_known_form_is_no_state():
@@ -85,20 +76,7 @@ def rich():
 
 @pytest.mark.parametrize("sample", [good, rich])
 def test_500_mutations_never_raise_and_each_loss_is_counted(sample):
-    data = sample().data()
-    for seed in range(500):
-        mutant = mutate(data, seed)
-        lines = raw_lines(mutant)
-        result = parser().parse(item_for(mutant), lines, {})
-        json.dumps(result.state)
-        full = sum(1 for line in lines if line.data.strip())
-        told = result.records + sum(result.unknown.values()) + len(result.bad_lines)
-        assert told >= full, "each line is understood, of an unknown kind, or damaged"
-        places = {(line.start, line.end) for line in lines}
-        assert all((each.start, each.end) in places for each in result.bad_lines)
-        ids = [(message.session, message.uid) for message in result.messages]
-        assert len(set(ids)) == len(ids)
-        assert all(message.text and message.session for message in result.messages)
+    for result in results_of_damage(parser, item_for, sample().data()):
         assert {message.session for message in result.messages} <= set(result.sessions)
 
 

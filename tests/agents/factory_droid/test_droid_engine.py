@@ -1,48 +1,26 @@
 """Through the real engine: what is stored of logs that grow and are forked."""
 
-import os
 import subprocess
 import sys
-import time
 
 import pytest
+from agents.stored import Stored, running, write_log
 from droid_kit import SESSION, Log
-from sqlalchemy import text
 
 import cloxy_plugins.factory_droid.plugin as droid
-from cloxy_core.testing.harness import App
 
 APPEND = "import sys; open(sys.argv[1], 'ab').write(sys.stdin.buffer.read())"
 
 
-class Stored:
+class StoredLogs(Stored):
     """An application over a folder of Droid."""
 
     def __init__(self, app, home):
-        self.app = app
+        super().__init__(app)
         self.project = home / "sessions" / "-srv-harbour"
 
     def write(self, log, name=f"{SESSION}.jsonl"):
-        path = self.project / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(log if isinstance(log, bytes) else log.data())
-        then = time.time() - 3_600
-        os.utime(path, (then, then))
-        return path
-
-    def ingest(self, *, force=False):
-        return self.app.do(self.app.engine.ingest.run(None, force=force))
-
-    def rows(self, statement):
-        return self.app.read(lambda c: [tuple(row) for row in c.execute(text(statement))])
-
-    def uids(self):
-        return sorted(
-            uid for (uid,) in self.rows("SELECT message_uid FROM passages WHERE part = 0")
-        )
-
-    def content(self):
-        return "\n".join(row[0] for row in self.rows("SELECT content FROM memories ORDER BY id"))
+        return write_log(self.project / name, log)
 
 
 @pytest.fixture
@@ -50,10 +28,8 @@ def stored(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
     monkeypatch.setenv("FACTORY_DIR", str(tmp_path / "factory"))
-    settings = {"watch.dirs": "", "embed.provider": "none"}
-    with App(tmp_path / "cloxy", plugins={"droid": droid}, settings=settings) as app:
-        app.start()
-        yield Stored(app, tmp_path / "factory")
+    with running(tmp_path, droid) as app:
+        yield StoredLogs(app, tmp_path / "factory")
 
 
 def chat():

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from agents.line_logs import found_names
 from droid_kit import SESSION
 
-from cloxy_core.services.logs.lines import LineLogs
 from cloxy_plugins.factory_droid.places import session_folders
 from cloxy_plugins.factory_droid.source import trees_of
 
@@ -34,9 +34,4 @@ def test_sessions_are_found_and_nothing_else(tmp_path):
         "-srv-app/.jsonl", f"-srv-app/{SESSION}.old.jsonl", "-srv-app/deeper/x.jsonl",
         "history.json",
     }  # fmt: skip
-    for name in wanted | others:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"{}\n")
-    found = {item.uri for item in LineLogs(trees_of([tmp_path])).discover([])}
-    assert found == {str(tmp_path / name) for name in wanted}
+    assert found_names(trees_of([tmp_path]), tmp_path, wanted | others) == wanted

@@ -1,10 +1,10 @@
 """The conformance kit on what the plugin brings."""
 
 import pytest
+from agents.contract import ParserOfPlugin, StoreOfPlugin
 from gemini_kit import NAME, NOW, ROOT, SESSION, Folder, Log
 
 import cloxy_plugins.gemini_cli.plugin as gemini
-from cloxy_core.testing.conformance import ParserConformance, RewrittenSourceConformance
 from cloxy_plugins.gemini_cli.parser import GeminiParser
 
 SOURCE, OLD_QWEN = gemini.cloxy_sources()
@@ -15,14 +15,9 @@ def log():
     return Log().both("Why does the crane overheat?", "It never idles.").both("Ünïcödé 港", "Done.")
 
 
-class TestLogs(RewrittenSourceConformance):
-    @pytest.fixture
-    def provider(self):
-        return SOURCE
-
-    @pytest.fixture
-    def plugins(self):
-        return {"gemini_cli": gemini}
+class TestLogs(StoreOfPlugin):
+    plugin = gemini
+    record = SOURCE
 
     @pytest.fixture
     def parser(self):
@@ -39,10 +34,6 @@ class TestLogs(RewrittenSourceConformance):
         return folder.tmp
 
     @pytest.fixture
-    def made(self, store, provider, context):
-        return provider.create(context)
-
-    @pytest.fixture
     def change(self, store):
         path = store / "harbour" / "chats" / f"{NAME}.jsonl"
 
@@ -53,9 +44,7 @@ class TestLogs(RewrittenSourceConformance):
 
 
 class TestOldQwenLogs(TestLogs):
-    @pytest.fixture
-    def provider(self):
-        return OLD_QWEN
+    record = OLD_QWEN
 
     @pytest.fixture
     def store(self, tmp_path, monkeypatch):
@@ -66,14 +55,8 @@ class TestOldQwenLogs(TestLogs):
         return folder.tmp
 
 
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"gemini_cli": gemini}
+class TestParser(ParserOfPlugin):
+    plugin = gemini
 
     @pytest.fixture
     def sample(self, tmp_path):

@@ -13,8 +13,7 @@ class StoredChats(Stored):
     """An application over a folder of the Gemini CLI."""
 
     def __init__(self, app, folder):
-        super().__init__(app)
-        self.folder = folder
+        super().__init__(app, folder)
         self.write = folder.write
 
 

@@ -1,18 +1,16 @@
 """Goose at work on its database: `goose_child.py FOLDER MESSAGES`.
 
-It says as many messages and more, until it is told that they are enough, compacts the conversation
-now and then, which writes all rows anew, and lets its log shrink. At the end it tells how many
-messages it wrote, its summaries, its errors, and how often its log shrank.
+It says as many messages and more, until it is told that they are enough, and compacts the
+conversation now and then, which writes all rows anew.
 """
 
 import json
-import sqlite3
 import sys
-import threading
 import time
 from pathlib import Path
 
-from goose_kit import AGENTS, BEHIND, FOLDED, SHOWN, A, Store, blocks
+from agents.writer_loops import write_until_enough
+from goose_kit import AGENTS, BEHIND, COMPACTED_EVERY, FOLDED, SHOWN, A, Store, blocks
 
 INSERT = (
     "INSERT INTO messages (message_id, session_id, role, content_json, created_timestamp,"
@@ -42,33 +40,12 @@ def compact(connection, number):
     connection.execute("COMMIT")
 
 
-def main():
-    folder, least = Path(sys.argv[1]), int(sys.argv[2])
-    store = Store(folder)
-    connection = sqlite3.connect(store.path, isolation_level=None, timeout=20)
-    connection.execute("PRAGMA journal_mode=WAL")
-    store.session()
-    enough = threading.Thread(target=sys.stdin.readline, daemon=True)
-    enough.start()
-    print("ready", flush=True)
-    said, summaries, errors, shrunk = 0, 0, 0, 0
-    while said < least or enough.is_alive():
-        said += 1
-        role = ("user", "assistant")[said % 2]
-        try:
-            connection.execute(INSERT, row(f"{said}m", role, f"words {said}", SHOWN))
-            if said % 50 == 0:
-                summaries += 1
-                compact(connection, said)
-        except sqlite3.Error:
-            errors += 1
-        if said % 40 == 0:
-            checkpoint = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            shrunk += not checkpoint.fetchone()[0]
-        time.sleep(0.005)  # at the pace of a quick talker
-    print(said, summaries, errors, shrunk, flush=True)
-    # It stays open, as the program does.
-    sys.stdin.readline()
+def say(connection, number):
+    role = ("user", "assistant")[number % 2]
+    connection.execute(INSERT, row(f"{number}m", role, f"words {number}", SHOWN))
+    if (number + 1) % COMPACTED_EVERY == 0:
+        compact(connection, number)
 
 
-main()
+store = Store(Path(sys.argv[1])).session()
+write_until_enough(store.path, int(sys.argv[2]), say)

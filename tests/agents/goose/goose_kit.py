@@ -1,9 +1,8 @@
 """Stores of Goose made by the tests: databases of its versions 1 to 17, and the files before."""
 
 import json
-import sqlite3
-from contextlib import closing
-from pathlib import Path
+
+from agents.database_files import DatabaseFile
 
 from cloxy_core.services.logs.reader import Logs
 from cloxy_hookspecs.logs.databases import Databases
@@ -20,6 +19,7 @@ BEGAN = "2026-09-21 09:33:20"
 CWD = "/srv/demo/harbour"
 A, B, C = "20260921_1", "20260921_2", "20260921_3"
 LAST = 17
+COMPACTED_EVERY = 50
 
 FIRST = """
 CREATE TABLE schema_version (version INTEGER PRIMARY KEY,
@@ -82,7 +82,7 @@ def blocks(*parts):
     return [text(each) if isinstance(each, str) else each for each in parts]
 
 
-class Store:
+class Store(DatabaseFile):
     """A database; every message comes a second after the one before."""
 
     def __init__(self, folder, version=LAST):
@@ -96,15 +96,6 @@ class Store:
             connection.executescript(FIRST)
         self.migrate(1)
         self.migrate(version)
-
-    def open(self):
-        connection = sqlite3.connect(self.path, isolation_level=None)
-        connection.execute("PRAGMA synchronous=OFF")
-        return closing(connection)
-
-    def run(self, statement, *values):
-        with self.open() as connection:
-            return connection.execute(statement, values).fetchall()
 
     def migrate(self, version):
         with self.open() as connection:
@@ -223,7 +214,3 @@ def said(made):
 def facts(made, key=A):
     """Facts of a session."""
     return next(result.sessions[key] for result in results(made) if key in result.sessions)
-
-
-def child_of(name):
-    return Path(__file__).with_name(name)

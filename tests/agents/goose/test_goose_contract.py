@@ -3,23 +3,17 @@
 import json
 
 import pytest
+from agents.contract import ParserOfPlugin, StoreOfPlugin, sample_of
 from goose_kit import A, B, Store, database, file, message
 
 import cloxy_plugins.goose.plugin as goose
-from cloxy_core.testing.conformance import ParserConformance, RewrittenSourceConformance
 
 DATABASE, FILES = goose.cloxy_sources()
 (PARSER,) = goose.cloxy_parsers()
 
 
-class OfGoose(RewrittenSourceConformance, of_the_kit=True):
-    @pytest.fixture
-    def plugins(self):
-        return {"goose": goose}
-
-    @pytest.fixture
-    def parser(self, context):
-        return PARSER.create(context)
+class OfGoose(StoreOfPlugin, of_the_kit=True):
+    plugin = goose
 
     @pytest.fixture
     def folder(self, tmp_path, monkeypatch):
@@ -30,17 +24,10 @@ class OfGoose(RewrittenSourceConformance, of_the_kit=True):
     def store(self, folder, writer):
         return folder
 
-    @pytest.fixture
-    def made(self, store, provider, context):
-        return provider.create(context)
-
 
 class OfDatabase(OfGoose, of_the_kit=True):
+    record = DATABASE
     version = 17
-
-    @pytest.fixture
-    def provider(self):
-        return DATABASE
 
     @pytest.fixture
     def writer(self, folder):
@@ -63,9 +50,7 @@ class TestFirstDatabase(OfDatabase):
 
 
 class TestFiles(OfGoose):
-    @pytest.fixture
-    def provider(self):
-        return FILES
+    record = FILES
 
     @pytest.fixture
     def lines(self):
@@ -80,26 +65,16 @@ class TestFiles(OfGoose):
         return lambda: file(folder, *lines, message("user", "And the other crane?"))
 
 
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"goose": goose}
+class TestParser(ParserOfPlugin):
+    plugin = goose
 
     @pytest.fixture
     def sample(self, tmp_path):
         store = Store(tmp_path / "sessions").session()
         store.chat()
         store.chat(A, "And the other crane?", "It idles.")
-        made = database(tmp_path)
-        (item,) = made.discover([])
-        path = tmp_path / "records.jsonl"
-        lines = [line.data for line in made.read(item, 0)]
-        assert all(json.loads(line) for line in lines)
-        path.write_bytes(b"".join(line + b"\n" for line in lines))
+        path = sample_of(database(tmp_path), tmp_path)
+        assert all(json.loads(line) for line in path.read_bytes().splitlines())
         return path
 
 

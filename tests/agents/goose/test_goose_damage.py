@@ -1,12 +1,10 @@
 """Damaged stores: only what cannot be read is an error."""
 
-import json
-
 import pytest
-from goose_kit import A, B, Store, database, file, files, message, parser
+from agents.damage import assert_told_apart, read_all
+from goose_kit import A, B, Store, database, file, files, message
 
 from cloxy_core.testing.mutations import mutate
-from cloxy_hookspecs import ForeignDatabaseError
 from cloxy_plugins.goose.turns import Head, Said, records
 
 SAID = 8
@@ -23,36 +21,18 @@ def filled(folder, kind):
     return store.path
 
 
-def read(made, failures):
-    """Messages and told losses of all that is found."""
-    messages, told = [], 0
-    for item in made.discover(failures):
-        try:
-            result = parser().parse(item, list(made.read(item, 0)), {})
-        except (OSError, ForeignDatabaseError):
-            told += 1
-            continue
-        json.dumps(result.state)
-        messages += result.messages
-        told += len(result.bad_lines) + sum(result.unknown.values())
-    return messages, told
-
-
 @pytest.mark.parametrize(("kind", "times"), [(1, 100), (17, 150), ("file", 500)])
 def test_damaged_stores_never_raise_anything_else(tmp_path, kind, times):
     path = filled(tmp_path / "sessions", kind)
     made = files(tmp_path) if kind == "file" else database(tmp_path)
     data = path.read_bytes()
-    assert len(read(made, [])[0]) == SAID
+    assert len(read_all(made).messages) == SAID
     hit = 0
     for seed in range(times):
         path.write_bytes(mutate(data, seed))
-        failures = []
-        messages, told = read(made, failures)
+        messages, told, failures = read_all(made)
         hit += len(messages) < SAID or told > 0 or bool(failures)
-        ids = [(message.session, message.uid) for message in messages]
-        assert len(set(ids)) == len(ids)
-        assert all(message.text for message in messages)
+        assert_told_apart(messages)
     assert hit > times / 10, "the damage has to hit something"
 
 
@@ -60,7 +40,7 @@ def test_damaged_stores_never_raise_anything_else(tmp_path, kind, times):
 def test_a_file_that_is_still_being_written_is_told(tmp_path, length):
     path = filled(tmp_path / "sessions", "file")
     path.write_bytes(path.read_bytes()[:length])
-    messages, told = read(files(tmp_path), [])
+    messages, told, _failures = read_all(files(tmp_path))
     assert len(messages) < SAID
     assert told == 1
 

@@ -1,17 +1,15 @@
 """Through the real engine: what is stored of stores that change, move and are written to."""
 
-import hashlib
 import json
-import os
-import sqlite3
-import subprocess
-import sys
-from contextlib import closing
+from pathlib import Path
 
 import pytest
+from agents.stored import Stored, running
+from agents.written_stores import written_while_read
 from goose_kit import (
     AGENTS,
     BEHIND,
+    COMPACTED_EVERY,
     CWD,
     FOLDED,
     NOBODYS,
@@ -20,46 +18,20 @@ from goose_kit import (
     B,
     Store,
     T,
-    child_of,
     file,
     message,
 )
-from sqlalchemy import text as sql
 
 import cloxy_plugins.goose.plugin as goose
-from cloxy_core.testing.harness import App
 
 NAME = "20250601_101500"
-
-
-class Stored:
-    """An application over a folder of Goose."""
-
-    def __init__(self, app, folder):
-        self.app = app
-        self.folder = folder
-
-    def ingest(self, *, force=False):
-        return self.app.do(self.app.engine.ingest.run(None, force=force))
-
-    def rows(self, statement):
-        return self.app.read(lambda c: [tuple(row) for row in c.execute(sql(statement))])
-
-    def uids(self):
-        rows = self.rows("SELECT DISTINCT message_uid FROM passages ORDER BY message_uid")
-        return [uid for (uid,) in rows]
-
-    def content(self):
-        return "\n".join(row[0] for row in self.rows("SELECT content FROM memories ORDER BY id"))
 
 
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("GOOSE_PATH_ROOT", str(tmp_path / "goose"))
-    settings = {"watch.dirs": "", "embed.provider": "none"}
-    with App(tmp_path / "cloxy", plugins={"goose": goose}, settings=settings) as app:
-        app.start()
+    with running(tmp_path, goose) as app:
         yield Stored(app, tmp_path / "goose" / "data" / "sessions")
 
 
@@ -172,48 +144,7 @@ def test_a_secret_typed_as_a_prompt_is_not_stored(stored):
 def test_reading_while_the_program_writes_and_compacts(stored):
     """No error there, nothing changed by us, its log shrinks, and at the end all is here."""
     stored.folder.mkdir(parents=True)
-    here = str(child_of("goose_child.py").parent)
-    paths = os.pathsep.join([here, *filter(None, sys.path)])
-    process = subprocess.Popen(
-        [sys.executable, str(child_of("goose_child.py")), str(stored.folder), "200"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": paths},
-    )
-    try:
-        assert process.stdout.readline().strip() == "ready"
-        for _look in range(4):
-            assert not stored.ingest().errors
-        process.stdin.write("enough\n")
-        process.stdin.flush()
-        os.set_blocking(process.stdout.fileno(), False)
-        told = ""
-        while not told.endswith("\n"):
-            assert not stored.ingest().errors
-            told += process.stdout.readline() or ""
-        said, summaries, errors, shrunk = map(int, told.split())
-        assert (errors, said >= 200) == (0, True)
-        assert shrunk > 0, "its log was never kept from shrinking for good"
-        stored.ingest()
-        before = state(stored.folder)
-        stored.ingest(force=True)
-        assert state(stored.folder) == before
-        with closing(sqlite3.connect(stored.folder / "sessions.db")) as connection:
-            (busy, *_pages) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        assert busy == 0, "nothing of ours keeps its log from shrinking"
-        assert len(stored.uids()) == said + summaries
-    finally:
-        process.kill()
-        process.wait()
-        process.stdin.close()
-        process.stdout.close()
-
-
-def state(folder):
-    """Bytes of each file but the index that users of a log share."""
-    return {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.iterdir()
-        if path.is_file() and not path.name.endswith("-shm")
-    }
+    program = Path(__file__).with_name("goose_child.py")
+    database = stored.folder / "sessions.db"
+    said = written_while_read(stored, program, stored.folder, database)
+    assert len(stored.uids()) == said + said // COMPACTED_EVERY

@@ -2,10 +2,10 @@
 
 import json
 import tomllib
-from itertools import pairwise
 from pathlib import Path
 
-from cloxy_core.testing.fakes import raw_lines
+from agents.line_logs import parse_in_runs
+
 from cloxy_hookspecs import SourceItem
 from cloxy_hookspecs.logs.turns import TurnParser
 from cloxy_plugins.json_lines.descriptions import of_document, read_descriptions
@@ -70,16 +70,7 @@ def item_for(data=b"", name="talk.jsonl"):
 def parse(data, words=PLAIN, *, cuts=(), **more):
     """Messages, facts and the last result, read in runs that end at some lines."""
     data = data if isinstance(data, bytes) else lines(*data)
-    read = raw_lines(data)
-    item, made = item_for(data, **more), parser(words)
-    messages, facts, state, result = [], {}, {}, None
-    for start, end in pairwise([0, *sorted(cuts), len(read)]):
-        result = made.parse(item, read[start:end], state)
-        state = json.loads(json.dumps(dict(result.state)))
-        messages += result.messages
-        for key, fact in result.sessions.items():
-            facts[key] = fact if fact.title or key not in facts else facts[key]
-    return messages, facts, result
+    return parse_in_runs(parser(words), item_for(data, **more), data, cuts)
 
 
 def said(data, words=PLAIN, **more):

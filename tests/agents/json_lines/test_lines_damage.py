@@ -1,8 +1,10 @@
 """Damaged logs: nothing raises, every loss is counted, nothing else is lost."""
 
 import json
+from functools import partial
 
 import pytest
+from agents.line_logs import texts_of
 from lines_kit import PLAIN, item_for, lines, parse, parser, says
 
 from cloxy_core.testing.fakes import raw_lines
@@ -16,9 +18,7 @@ def good():
     return [says("user", CHAT[0], "a", session="s1"), says("assistant", CHAT[1], "ab")]
 
 
-def texts(data):
-    messages, _facts, result = parse(data)
-    return [message.text for message in messages], result
+texts = partial(texts_of, parse)
 
 
 def test_glued_records_zeros_and_a_mark_of_byte_order():

@@ -1,13 +1,11 @@
 """Through the real engine: agents that a file describes, each under its own name."""
 
-import os
 import subprocess
 import sys
-import time
 
 import pytest
+from agents.stored import SETTINGS, Stored, write_log
 from lines_kit import PLAIN, lines, says
-from sqlalchemy import text
 
 import cloxy_plugins.json_lines.plugin as json_lines
 from cloxy_core.testing.harness import App
@@ -16,13 +14,11 @@ APPEND = "import sys; open(sys.argv[1], 'ab').write(sys.stdin.buffer.read())"
 SECRET = "ghp_" + "FAKEfake0123456789FAKEfake0123456789"
 
 
-class Stored:
+class StoredLines(Stored):
     """An application over a folder of logs, with a file of descriptions in its data directory."""
 
     def __init__(self, folder):
-        self.folder = folder
-        self.app = None
-        self.settings = {"watch.dirs": "", "embed.provider": "none"}
+        super().__init__(None, folder)
         self.file = folder / "cloxy" / "data" / "json_lines.toml"
         self.file.parent.mkdir(parents=True, mode=0o700)
 
@@ -35,7 +31,7 @@ class Stored:
 
     def open(self, **more):
         plugins = {"json_lines": json_lines}
-        settings = self.settings | more
+        settings = SETTINGS | more
         self.app = App(self.folder / "cloxy", plugins=plugins, settings=settings)
         self.app.start()
         return self
@@ -46,33 +42,17 @@ class Stored:
                 pass
 
     def write(self, data, name):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        then = time.time() - 3_600
-        os.utime(path, (then, then))
-        return path
-
-    def ingest(self, folder=None, **more):
-        return self.app.do(self.app.engine.ingest.run(folder, **more))
+        return write_log(self.folder / name, data)
 
     def sources(self):
         return {each.name: each for each in self.app.do(self.app.engine.catalogue.sources())}
-
-    def rows(self, statement):
-        return self.app.read(lambda c: [tuple(row) for row in c.execute(text(statement))])
-
-    def uids(self):
-        return sorted(
-            uid for (uid,) in self.rows("SELECT message_uid FROM passages WHERE part = 0")
-        )
 
 
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
-    made = Stored(tmp_path)
+    made = StoredLines(tmp_path)
     yield made
     made.close()
 
@@ -193,7 +173,7 @@ def test_a_folder_that_is_not_watched_is_read_by_the_agent_that_understands_it(s
         file.write(f"[agents.my-agent]\npaths = {str(stored.folder / 'my-agent')!r}\n{PLAIN}")
     stored.open()
     path = stored.write(lines(*chat()), "away/1.jsonl")
-    stored.ingest(path.parent, anywhere=True)
+    stored.ingest(path.parent)
     assert stored.rows("SELECT agent FROM sessions") == [("my-agent",)]
 
 

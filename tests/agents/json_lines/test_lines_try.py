@@ -60,8 +60,8 @@ def test_messages_are_shown_as_they_would_be_kept_and_the_rest_with_reasons(plac
     assert "   A clock race." in shown
     assert "4. passed over: not JSON" in shown
     assert "5. passed over: the role is weird, which no list has" in shown
-    assert "3 messages in 1 sessions would be kept, of 6 lines." in shown
-    assert "1 messages have the id of another one" in shown
+    assert "3 messages in 1 session would be kept, of 6 lines." in shown
+    assert "1 message has the id of another one" in shown
     assert "not where" not in shown
 
 
@@ -95,7 +95,7 @@ def test_only_so_many_lines_are_shown_and_all_are_counted(place):
     _code, shown, _errors = tried(place, path, "--lines", "1")
     assert "why does it flake?" in shown
     assert "A clock race." not in shown
-    assert "3 messages in 1 sessions" in shown
+    assert "3 messages in 1 session" in shown
 
 
 def test_as_json(place):
@@ -116,7 +116,7 @@ def test_a_log_without_a_message_is_no_success(place):
     code, shown, _errors = tried(place, path, "--agent", "my-agent")
     assert code == 1
     assert "no role: nothing at said.by" in shown
-    assert "0 messages in 0 sessions would be kept, of 1 lines." in shown
+    assert "0 messages in 0 sessions would be kept, of 1 line." in shown
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,17 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+
+from agents.sources import items, read
 
 from cloxy_core.services.logs.reader import Logs
 from cloxy_hookspecs.logs.databases import Databases
-from cloxy_hookspecs.logs.turns import TurnParser
 from cloxy_plugins.kiro.ide import chats_in
 from cloxy_plugins.kiro.sessions import sessions_in
 from cloxy_plugins.kiro.store import Conversations, Store
 from cloxy_plugins.kiro.store import Logs as LogsOfKiro
 
-NOW = 1_800_000_000_000
 AT = 1_783_397_600
 CWD = "/srv/demo/harbour"
 A, B, C = (f"{n}0000000-0000-4000-8000-00000000000{n}" for n in "abc")
@@ -277,26 +278,6 @@ class Stores:
         return path
 
 
-def items(made, under=None):
-    failures = []
-    found = sorted(made.discover(failures, under), key=lambda item: item.uri)
-    return found, failures
-
-
-def parser():
-    return TurnParser("/srv/demo/cloxy-data", lambda: NOW)
-
-
-def read(made, item):
-    return parser().parse(item, list(made.read(item, 0)), {})
-
-
-def only(made):
-    (item,), failures = items(made)
-    assert failures == []
-    return read(made, item)
-
-
 def every(made):
     """Results by the name of the file, or the key of the conversation."""
     found, failures = items(made)
@@ -314,3 +295,16 @@ def said(result):
 
 def texts(result):
     return [message.text for message in result.messages]
+
+
+def at_home(folder, monkeypatch):
+    """Folders of Kiro, on Linux, that the environment names."""
+    monkeypatch.setenv("HOME", str(folder / "home"))
+    monkeypatch.setenv("USERPROFILE", str(folder / "home"))
+    monkeypatch.setenv("KIRO_HOME", str(folder / "dot-kiro"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder / "share"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+    for name in ("store", "ide"):
+        linux = SimpleNamespace(platform="linux")
+        monkeypatch.setattr(f"cloxy_plugins.kiro.{name}.sys", linux)
+    return Stores(folder)

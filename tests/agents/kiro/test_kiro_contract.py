@@ -3,13 +3,12 @@
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from kiro_kit import AT, CWD, A, Stores, card, chat, put, store, talk
+from agents.contract import ParserOfPlugin, StoreOfPlugin, sample_of
+from kiro_kit import AT, CWD, A, Stores, at_home, card, chat, put, store, talk
 
 import cloxy_plugins.kiro.plugin as plugin
-from cloxy_core.testing.conformance import ParserConformance, RewrittenSourceConformance
 from cloxy_plugins.kiro.places import chat_folders, session_folders, store_folders
 
 LOGS, STORE, EDITOR = plugin.cloxy_sources()
@@ -19,35 +18,15 @@ HOME = Path("/home/ann")
 
 @pytest.fixture
 def stores(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
-    monkeypatch.setenv("KIRO_HOME", str(tmp_path / "dot-kiro"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for name in ("store", "ide"):
-        linux = SimpleNamespace(platform="linux")
-        monkeypatch.setattr(f"cloxy_plugins.kiro.{name}.sys", linux)
-    return Stores(tmp_path)
+    return at_home(tmp_path, monkeypatch)
 
 
-class OfKiro(RewrittenSourceConformance, of_the_kit=True):
-    @pytest.fixture
-    def plugins(self):
-        return {"kiro": plugin}
-
-    @pytest.fixture
-    def parser(self, context):
-        return PARSER.create(context)
-
-    @pytest.fixture
-    def made(self, store, provider, context):
-        return provider.create(context)
+class OfKiro(StoreOfPlugin, of_the_kit=True):
+    plugin = plugin
 
 
 class TestLogs(OfKiro):
-    @pytest.fixture
-    def provider(self):
-        return LOGS
+    record = LOGS
 
     @pytest.fixture
     def store(self, stores):
@@ -60,9 +39,7 @@ class TestLogs(OfKiro):
 
 
 class TestStore(OfKiro):
-    @pytest.fixture
-    def provider(self):
-        return STORE
+    record = STORE
 
     @pytest.fixture
     def store(self, stores):
@@ -86,9 +63,7 @@ class TestStore(OfKiro):
 
 
 class TestEditor(OfKiro):
-    @pytest.fixture
-    def provider(self):
-        return EDITOR
+    record = EDITOR
 
     @pytest.fixture
     def store(self, stores):
@@ -105,9 +80,7 @@ class TestEditor(OfKiro):
 class TestEditorWithRuns(OfKiro):
     """A session whose answers are in logs of runs, one of which grows."""
 
-    @pytest.fixture
-    def provider(self):
-        return EDITOR
+    record = EDITOR
 
     @pytest.fixture
     def store(self, stores):
@@ -120,23 +93,14 @@ class TestEditorWithRuns(OfKiro):
         return lambda: stores.run_log("e1", ["Because it never idles.", "And it is old."])
 
 
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"kiro": plugin}
+class TestParser(ParserOfPlugin):
+    plugin = plugin
 
     @pytest.fixture
     def sample(self, tmp_path):
         stores = Stores(tmp_path)
         stores.log(chat(), facts=card())
-        (item,) = stores.logs.discover([])
-        path = tmp_path / "records.jsonl"
-        path.write_bytes(b"".join(each.data + b"\n" for each in stores.logs.read(item, 0)))
-        return path
+        return sample_of(stores.logs, tmp_path)
 
 
 def test_all_sources_are_of_one_agent_and_one_format():

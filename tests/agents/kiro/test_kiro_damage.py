@@ -1,53 +1,19 @@
 """Whatever happened to a store, reading it never fails without a word."""
 
 import json
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
-from kiro_kit import (
-    A,
-    B,
-    Bucketed,
-    Log,
-    Stores,
-    card,
-    chat,
-    items,
-    only,
-    parser,
-    read,
-    store,
-    talk,
-    texts,
-)
+from agents.damage import assert_records_are_told, count_all, times_lost
+from agents.sources import items, only, records
+from agents.written_stores import assert_seen_growing, writing
+from kiro_kit import A, B, Bucketed, Log, Stores, card, chat, store, talk, texts
 
-from cloxy_core.testing.fakes import raw_lines
 from cloxy_core.testing.mutations import mutate
-from cloxy_hookspecs import ForeignDatabaseError, SourceItem
 
 
 @pytest.fixture
 def stores(tmp_path):
     return Stores(tmp_path)
-
-
-def try_all(made):
-    """How many messages can be read; failures are the two kinds that are allowed, with words."""
-    found, failures = items(made)
-    assert all(failure.reason for failure in failures)
-    said = 0
-    for item in found:
-        try:
-            result = read(made, item)
-        except (OSError, ForeignDatabaseError) as error:
-            assert str(error)
-            continue
-        json.dumps(dict(result.state))
-        said += len(result.messages)
-    return said
 
 
 def test_half_a_line_at_the_end_is_read_when_its_end_has_come(stores):
@@ -131,13 +97,7 @@ def test_100_damaged_facts(stores):
 
 def test_100_damaged_databases(stores):
     path = store(stores.data, talk(A), talk(B), old=[("/srv/x", talk("c"))])
-    whole = path.read_bytes()
-    assert try_all(stores.store) == 12
-    lost = 0
-    for seed in range(100):
-        path.write_bytes(mutate(whole, seed))
-        lost += try_all(stores.store) < 12
-    assert lost > 10
+    assert times_lost(stores.store, path, 100, 12) > 10
 
 
 def test_100_damaged_values(stores):
@@ -156,12 +116,7 @@ def test_100_damaged_values(stores):
 def test_100_damaged_chats(stores, form):
     said = [("human", "Why?"), ("bot", "Because."), ("user", "So?")]
     path = stores.run("e1", said) if form == "run" else stores.session("s1", said)
-    whole = path.read_bytes()
-    lost = 0
-    for seed in range(100):
-        path.write_bytes(mutate(whole, seed))
-        lost += try_all(stores.chats) < 3
-    assert lost > 10
+    assert times_lost(stores.chats, path, 100, 3) > 10
 
 
 @pytest.mark.parametrize(
@@ -177,7 +132,7 @@ def test_values_of_no_known_form(stores, value):
     log.lines += [value, {"kind": value}]
     facts = card()
     stores.log(log, facts=dict.fromkeys(facts, value))
-    assert try_all(stores.logs) >= 4
+    assert count_all(stores.logs) >= 4
     for key in facts:
         stores.log(chat(), facts=facts | {key: value})
         assert len(only(stores.logs).messages) == 4
@@ -191,15 +146,15 @@ def test_values_of_no_known_form(stores, value):
         new.lines.append({"id": value, "payload": {"type": kind, "content": [value]}})
     new.lines.append({"payload": value})
     stores.bucketed(new, facts=facts | {"workspacePaths": value, "id": value})
-    try_all(stores.logs)
+    count_all(stores.logs)
     if value not in ("\ud800",):
         try_store(stores, value)
     path = stores.run("e1", [("human", value), (value, "x")], workflowId=value, startTime=value)
-    try_all(stores.chats)
+    count_all(stores.chats)
     stores.session("s1", [("user", value), (value, [value])], value, title=value)
     stores.session("s2", [], [value, {"sessionId": value}])
     assert path.exists()
-    try_all(stores.chats)
+    count_all(stores.chats)
 
 
 def try_store(stores, value):
@@ -211,71 +166,41 @@ def try_store(stores, value):
         whole["history"] += [{**whole["history"][0], name: value}]
         whole["history"] += [{**whole["history"][0], name: {"Prompt": value, "content": value}}]
     store(stores.data, *talks, whole)
-    assert try_all(stores.store) >= 10
+    assert count_all(stores.store) >= 10
 
 
 def test_150_damaged_records(stores):
     stores.log(chat(), facts=card())
     (item,), _ = items(stores.logs)
-    whole = b"".join(each.data + b"\n" for each in stores.logs.read(item, 0))
-    for seed in range(150):
-        data = mutate(whole, seed)
-        made = SourceItem("/s", "1", len(data), item.mtime_ns)
-        result = parser().parse(made, raw_lines(data), {})
-        told = result.records + sum(result.unknown.values()) + len(result.bad_lines)
-        assert told >= sum(1 for each in data.split(b"\n") if each.strip())
+    assert_records_are_told(records(stores.logs, item), 150)
 
 
 WRITER = """
-import json, sqlite3, sys, time
-sys.path.insert(0, sys.argv[2])
+import sys
+from agents.writer_loops import write_until_killed
 from kiro_kit import A, put, talk
-database = sqlite3.connect(sys.argv[1], timeout=30, isolation_level=None)
-database.execute("PRAGMA journal_mode=WAL")
-print("ready", flush=True)
-number = 0
-until = time.monotonic() + 60
-while time.monotonic() < until:
-    number += 1
+def write(database, number):
     turns = [(f"words {n}", f"answer {n}") for n in range(number)]
     database.execute("BEGIN IMMEDIATE")
     put(database, talk(A, turns), at=1783397600000 + number)
     database.execute("COMMIT")
-    if number % 20 == 0:
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    time.sleep(0.002)
+write_until_killed(sys.argv[1], write)
 """
 
 
 def test_a_database_that_is_written_all_the_time(stores):
     """Each look sees one state: whole turns, in order, none gone."""
+
+    def count(result):
+        assert not result.unknown
+        number = len(result.messages) // 2
+        wanted = [(f"words {n}", f"answer {n}") for n in range(number)]
+        assert texts(result) == [text for turn in wanted for text in turn]
+        return number
+
     path = store(stores.data)
-    command = [sys.executable, "-c", WRITER, str(path), str(Path(__file__).parent)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-        try:
-            assert writer.stdout.readline() == "ready\n"
-            seen = []
-            until = time.monotonic() + 30
-            while len(seen) < 12 and time.monotonic() < until:
-                found, failures = items(stores.store)
-                assert all("tried again" in f.reason or "cannot" in f.reason for f in failures)
-                for item in found:
-                    try:
-                        result = read(stores.store, item)
-                    except ForeignDatabaseError:
-                        continue
-                    assert not result.bad_lines
-                    assert not result.unknown
-                    count = len(result.messages) // 2
-                    wanted = [(f"words {n}", f"answer {n}") for n in range(count)]
-                    assert texts(result) == [text for turn in wanted for text in turn]
-                    assert not seen or count >= seen[-1]
-                    if not seen or count > seen[-1]:
-                        seen.append(count)
-            assert writer.poll() is None, "the writer was not disturbed"
-        finally:
-            writer.kill()
-    assert len(seen) == 12
+    with writing("-c", WRITER, path):
+        assert_seen_growing(stores.store, count)
 
 
 def test_turns_without_words_where_they_should_be_are_told(stores):

@@ -3,7 +3,8 @@
 import hashlib
 
 import pytest
-from kiro_kit import AT, CWD, Stores, items, only, part, read, said, texts
+from agents.sources import items, only, read
+from kiro_kit import AT, CWD, Stores, part, said, texts
 
 
 @pytest.fixture

@@ -1,55 +1,28 @@
 """Through the real engine: what is stored of sessions that grow, are gone back in, and copied."""
 
-from types import SimpleNamespace
-
 import pytest
-from kiro_kit import AT, CWD, A, B, Log, Stores, card, chat, store, talk
-from sqlalchemy import text
+from agents.stored import Stored, running
+from kiro_kit import AT, CWD, A, B, Log, at_home, card, chat, store, talk
 
 import cloxy_plugins.kiro.plugin as plugin
-from cloxy_core.testing.harness import App
 
 
-class Stored:
+class StoredSessions(Stored):
     """An application over the folders of Kiro."""
 
-    def __init__(self, app, folder):
-        self.app = app
-        self.stores = Stores(folder)
-
-    def ingest(self, *, force=False):
-        return self.app.do(self.app.engine.ingest.run(None, force=force))
-
-    def rows(self, statement):
-        return self.app.read(lambda c: [tuple(row) for row in c.execute(text(statement))])
+    def __init__(self, app, stores):
+        super().__init__(app)
+        self.stores = stores
 
     def said(self):
-        found = {}
-        for key, uid in self.rows(
-            "SELECT s.key, p.message_uid FROM passages p"
-            " JOIN sessions s ON s.id = p.session_id WHERE p.part = 0 ORDER BY p.id"
-        ):
-            found.setdefault(key, []).append(uid)
-        return found
-
-    def content(self):
-        return "\n".join(row[0] for row in self.rows("SELECT content FROM memories ORDER BY id"))
+        return self.by_session("message_uid")
 
 
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
-    monkeypatch.setenv("KIRO_HOME", str(tmp_path / "dot-kiro"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for name in ("store", "ide"):
-        linux = SimpleNamespace(platform="linux")
-        monkeypatch.setattr(f"cloxy_plugins.kiro.{name}.sys", linux)
-    settings = {"watch.dirs": "", "embed.provider": "none"}
-    with App(tmp_path / "cloxy", plugins={"kiro": plugin}, settings=settings) as app:
-        app.start()
-        yield Stored(app, tmp_path)
+    stores = at_home(tmp_path, monkeypatch)
+    with running(tmp_path, plugin) as app:
+        yield StoredSessions(app, stores)
 
 
 ALL = ["m0", "m3", "m4", "m5"]

@@ -3,7 +3,8 @@
 import os
 
 import pytest
-from kiro_kit import PLACE, Stores, items, only, read, said, say, texts
+from agents.sources import items, only, read
+from kiro_kit import PLACE, Stores, said, say, texts
 
 from cloxy_plugins.kiro import runs
 

@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+from agents.sources import items, only, read
 from kiro_kit import (
     AT,
     CWD,
@@ -16,10 +17,7 @@ from kiro_kit import (
     card,
     chat,
     every,
-    items,
-    only,
     part,
-    read,
     said,
     store,
     talk,

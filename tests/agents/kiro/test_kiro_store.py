@@ -5,23 +5,8 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from kiro_kit import (
-    AT,
-    CWD,
-    A,
-    B,
-    Log,
-    Stores,
-    every,
-    items,
-    only,
-    put,
-    read,
-    said,
-    store,
-    talk,
-    texts,
-)
+from agents.sources import items, only, read
+from kiro_kit import AT, CWD, A, B, Log, Stores, every, put, said, store, talk, texts
 
 
 @pytest.fixture

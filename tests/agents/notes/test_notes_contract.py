@@ -1,34 +1,21 @@
 """The conformance kit on what the plugin brings."""
 
 import pytest
+from agents.contract import OfPlugin, ParserOfPlugin, StoreOfPlugin
 from notes_kit import NOTE, records
 
 import cloxy_plugins.notes.plugin as plugin
-from cloxy_core.testing.conformance import (
-    OriginConformance,
-    ParserConformance,
-    RewrittenSourceConformance,
-)
+from cloxy_core.testing.conformance import OriginConformance
 from cloxy_hookspecs import FolderSource
 from cloxy_hookspecs.logs.turns import raw_lines
 
 (SOURCE,) = plugin.cloxy_sources()
-(PARSER,) = plugin.cloxy_parsers()
 (ORIGIN,) = plugin.cloxy_origins()
 
 
-class TestSource(RewrittenSourceConformance):
-    @pytest.fixture
-    def provider(self):
-        return SOURCE
-
-    @pytest.fixture
-    def plugins(self):
-        return {"notes": plugin}
-
-    @pytest.fixture
-    def parser(self, context):
-        return PARSER.create(context)
+class TestSource(StoreOfPlugin):
+    plugin = plugin
+    record = SOURCE
 
     @pytest.fixture
     def settings(self, store):
@@ -50,14 +37,8 @@ class TestSource(RewrittenSourceConformance):
         assert not isinstance(made, FolderSource)
 
 
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"notes": plugin}
+class TestParser(ParserOfPlugin):
+    plugin = plugin
 
     @pytest.fixture
     def sample(self, tmp_path):
@@ -66,14 +47,9 @@ class TestParser(ParserConformance):
         return path
 
 
-class TestOrigin(OriginConformance):
-    @pytest.fixture
-    def provider(self):
-        return ORIGIN
-
-    @pytest.fixture
-    def plugins(self):
-        return {"notes": plugin}
+class TestOrigin(OfPlugin, OriginConformance):
+    plugin = plugin
+    record = ORIGIN
 
 
 def test_the_source_says_what_has_to_be_set():

@@ -3,18 +3,16 @@
 import os
 
 import pytest
+from agents.stored import Stored, running
 from notes_kit import BODY, NOTE
-from sqlalchemy import text
 
 import cloxy_plugins.notes.plugin as plugin
-from cloxy_core.testing.harness import App
 from cloxy_hookspecs import Query
 
 
-class Stored:
+class StoredNotes(Stored):
     def __init__(self, app, folder):
-        self.app = app
-        self.folder = folder
+        super().__init__(app, folder)
         self.changes = 0
 
     def note(self, words=NOTE, name="plan.md"):
@@ -25,12 +23,6 @@ class Stored:
         os.utime(path, (1_770_000_000 + self.changes,) * 2)
         return path
 
-    def ingest(self, *, force=False):
-        return self.app.do(self.app.engine.ingest.run(None, force=force))
-
-    def rows(self, statement):
-        return self.app.read(lambda c: [tuple(row) for row in c.execute(text(statement))])
-
     def contents(self):
         return [row[0] for row in self.rows("SELECT content FROM memories ORDER BY id")]
 
@@ -39,18 +31,12 @@ class Stored:
         return self.app.do(self.app.engine.recaller.recall(query)).hits
 
 
-def application(tmp_path, dirs):
-    settings = {"watch.dirs": "", "embed.provider": "none", "notes.dirs": dirs}
-    return App(tmp_path / "cloxy", plugins={"notes": plugin}, settings=settings)
-
-
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("AIDER_CHAT_HISTORY_FILE", raising=False)
-    with application(tmp_path, str(tmp_path / "notes")) as app:
-        app.start()
-        yield Stored(app, tmp_path / "notes")
+    with running(tmp_path, plugin, **{"notes.dirs": str(tmp_path / "notes")}) as app:
+        yield StoredNotes(app, tmp_path / "notes")
 
 
 def test_each_section_is_a_memory_that_says_where_it_is_from(stored):
@@ -128,8 +114,7 @@ def test_what_is_forgotten_does_not_come_back(stored):
 
 def test_off_until_a_folder_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    with application(tmp_path, "") as app:
-        app.start()
+    with running(tmp_path, plugin, **{"notes.dirs": ""}) as app:
         (status,) = [s for s in app.do(app.engine.catalogue.sources()) if s.name == "notes"]
         assert list(status.places) == []
         assert "CLOXY_NOTES_DIRS" in status.why

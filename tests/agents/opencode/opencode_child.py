@@ -1,53 +1,31 @@
-"""OpenCode at work on its database: `opencode_child.py FOLDER SECONDS`.
+"""OpenCode at work on its database: `opencode_child.py FOLDER MESSAGES`.
 
-It says in a loop, writing each answer anew as it grows, and lets its log shrink now and then. At
-the end it tells how many messages it wrote, how often its log could not shrink, and its errors.
+It says as many messages and more, until it is told that they are enough, writing each answer anew
+as it grows.
 """
 
 import json
-import sqlite3
 import sys
 import time
 from pathlib import Path
 
+from agents.writer_loops import write_until_enough
 from opencode_kit import A, Store, text, uid
 
 
-def main():
-    folder, seconds = Path(sys.argv[1]), float(sys.argv[2])
-    store = Store(folder)
-    connection = sqlite3.connect(store.path, isolation_level=None, timeout=20)
-    connection.execute("PRAGMA journal_mode=WAL")
-    store.session(A)
-    print("ready", flush=True)
-    until, said, errors, busy, shrunk = time.monotonic() + seconds, 0, 0, 0, 0
-    while time.monotonic() < until:
-        at = int(time.time() * 1000)
-        key, part = uid(at, said % 4096) + str(said), uid(at, said % 4096, "prt") + str(said)
-        data = json.dumps({"role": ("user", "assistant")[said % 2], "time": {"created": at}})
-        try:
-            connection.execute("INSERT INTO message VALUES (?, ?, ?, ?, ?)", (key, A, at, at, data))
-            words = json.dumps(text("growing"))
-            values = (part, key, A, at, at, words)
-            connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", values)
-            for step in range(5):
-                now = int(time.time() * 1000)
-                words = json.dumps(text(f"words {said} " + "and so on " * step))
-                statement = "UPDATE part SET data = ?, time_updated = ? WHERE id = ?"
-                connection.execute(statement, (words, now, part))
-            said += 1
-        except sqlite3.Error:
-            errors += 1
-        if said % 40 == 0:
-            blocked, _pages, _done = connection.execute(
-                "PRAGMA wal_checkpoint(TRUNCATE)"
-            ).fetchone()
-            busy += blocked
-            shrunk += not blocked
-        time.sleep(0.002)
-    print(said, errors, busy, shrunk, flush=True)
-    # It stays open, as the program does.
-    sys.stdin.readline()
+def say(connection, number):
+    at = int(time.time() * 1000)
+    key, part = (uid(at, number % 4096, *kind) + str(number) for kind in ((), ("prt",)))
+    data = json.dumps({"role": ("user", "assistant")[number % 2], "time": {"created": at}})
+    connection.execute("INSERT INTO message VALUES (?, ?, ?, ?, ?)", (key, A, at, at, data))
+    values = (part, key, A, at, at, json.dumps(text("growing")))
+    connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", values)
+    for step in range(5):
+        now = int(time.time() * 1000)
+        words = json.dumps(text(f"words {number} " + "and so on " * step))
+        statement = "UPDATE part SET data = ?, time_updated = ? WHERE id = ?"
+        connection.execute(statement, (words, now, part))
 
 
-main()
+store = Store(Path(sys.argv[1])).session(A)
+write_until_enough(store.path, int(sys.argv[2]), say)

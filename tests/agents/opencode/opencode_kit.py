@@ -1,9 +1,8 @@
 """Stores of OpenCode made by the tests: databases of both versions, and the files before them."""
 
 import json
-import sqlite3
-from contextlib import closing
-from pathlib import Path
+
+from agents.database_files import DatabaseFile
 
 from cloxy_core.services.logs.reader import Logs
 from cloxy_plugins.opencode.parser import RecordParser
@@ -53,7 +52,7 @@ def text(words, **more):
     return {"type": "text", "text": words, **more}
 
 
-class Store:
+class Store(DatabaseFile):
     """A database; every change comes a second after the one before."""
 
     def __init__(self, folder, name="opencode.db", *, second=False):
@@ -63,13 +62,6 @@ class Store:
         self.second = second
         with self.open() as connection:
             connection.executescript(SCHEMA + (SECOND if second else ""))
-
-    def open(self):
-        return closing(sqlite3.connect(self.path, isolation_level=None))
-
-    def run(self, statement, *values):
-        with self.open() as connection:
-            return connection.execute(statement, values).fetchall()
 
     def tick(self):
         self.at += 1000
@@ -183,7 +175,3 @@ def said(made):
         for result in results(made).values()
         for message in result.messages
     ]
-
-
-def child_of(name):
-    return Path(__file__).with_name(name)

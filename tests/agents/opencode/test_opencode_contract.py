@@ -3,27 +3,18 @@
 import json
 
 import pytest
+from agents.contract import ParserOfPlugin, StoreOfPlugin
 from opencode_kit import A, B, Store, Tree
 
 import cloxy_plugins.opencode.plugin as opencode
-from cloxy_core.testing.conformance import ParserConformance, RewrittenSourceConformance
 
 (SOURCE,) = opencode.cloxy_sources()
 (PARSER,) = opencode.cloxy_parsers()
 
 
-class OfOpenCode(RewrittenSourceConformance, of_the_kit=True):
-    @pytest.fixture
-    def provider(self):
-        return SOURCE
-
-    @pytest.fixture
-    def plugins(self):
-        return {"opencode": opencode}
-
-    @pytest.fixture
-    def parser(self, context):
-        return PARSER.create(context)
+class OfOpenCode(StoreOfPlugin, of_the_kit=True):
+    plugin = opencode
+    record = SOURCE
 
     @pytest.fixture
     def folder(self, tmp_path, monkeypatch):
@@ -34,10 +25,6 @@ class OfOpenCode(RewrittenSourceConformance, of_the_kit=True):
     @pytest.fixture
     def store(self, folder, writer):
         return folder
-
-    @pytest.fixture
-    def made(self, store, provider, context):
-        return provider.create(context)
 
 
 class TestDatabase(OfOpenCode):
@@ -80,14 +67,8 @@ class TestFiles(OfOpenCode):
         return lambda: writer.say("user", "And the other crane?")
 
 
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"opencode": opencode}
+class TestParser(ParserOfPlugin):
+    plugin = opencode
 
     @pytest.fixture
     def sample(self, tmp_path):

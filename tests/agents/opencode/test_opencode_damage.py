@@ -3,11 +3,12 @@
 import json
 
 import pytest
+from agents.damage import assert_told_apart, read_all
 from opencode_kit import NOW, A, B, Store, Tree, parser, source, text
 
 from cloxy_core.testing.fakes import raw_lines
 from cloxy_core.testing.mutations import mutate
-from cloxy_hookspecs import ForeignDatabaseError, SourceItem
+from cloxy_hookspecs import SourceItem
 
 SAID = 8
 
@@ -32,39 +33,21 @@ def filled(folder, kind):
     return [store.path]
 
 
-def read(made, failures):
-    """Messages and told losses of all that is found."""
-    messages, told = [], 0
-    for item in made.discover(failures):
-        try:
-            result = parser().parse(item, list(made.read(item, 0)), {})
-        except (OSError, ForeignDatabaseError):
-            told += 1
-            continue
-        json.dumps(result.state)
-        messages += result.messages
-        told += len(result.bad_lines) + sum(result.unknown.values())
-    return messages, told
-
-
 @pytest.mark.parametrize(("kind", "times"), [("first", 500), ("second", 150), ("tree", 500)])
 def test_damaged_stores_never_raise_anything_else(tmp_path, kind, times):
     paths = filled(tmp_path / "opencode", kind)
     whole = [path.read_bytes() for path in paths]
-    assert len(read(source(tmp_path), [])[0]) == SAID
+    assert len(read_all(source(tmp_path), parser).messages) == SAID
     hit = 0
     for seed in range(times):
         path, data = paths[seed % len(paths)], whole[seed % len(paths)]
         path.write_bytes(mutate(data, seed))
-        failures = []
-        messages, told = read(source(tmp_path), failures)
+        messages, told, failures = read_all(source(tmp_path), parser)
         path.write_bytes(data)
         hit += len(messages) < SAID or told > 0 or bool(failures)
         if kind == "tree" and len(messages) < SAID and path.parent.parent.name == "message":
             assert told, "a message that cannot be read is counted"
-        ids = [(message.session, message.uid) for message in messages]
-        assert len(set(ids)) == len(ids)
-        assert all(message.text for message in messages)
+        assert_told_apart(messages)
     assert hit > times / 10, "the damage has to hit something"
 
 

@@ -1,25 +1,13 @@
 """Through the real engine: what is stored of stores that change, move and are written to."""
 
-import hashlib
-import os
-import sqlite3
-import subprocess
-import sys
-from contextlib import closing
+from pathlib import Path
 
 import pytest
 from agents.stored import Stored, running
-from opencode_kit import A, B, Store, T, Tree, child_of
+from agents.written_stores import written_while_read
+from opencode_kit import A, B, Store, T, Tree
 
 import cloxy_plugins.opencode.plugin as opencode
-
-
-class StoredTalks(Stored):
-    """An application over a folder of OpenCode."""
-
-    def __init__(self, app, folder):
-        super().__init__(app)
-        self.folder = folder
 
 
 @pytest.fixture
@@ -28,7 +16,7 @@ def stored(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.delenv("OPENCODE_DB", raising=False)
     with running(tmp_path, opencode) as app:
-        yield StoredTalks(app, tmp_path / "data" / "opencode")
+        yield Stored(app, tmp_path / "data" / "opencode")
 
 
 def test_a_session_is_stored_once_while_it_grows(stored):
@@ -130,47 +118,8 @@ def test_a_secret_typed_as_a_prompt_is_not_stored(stored):
 def test_reading_while_the_program_writes(stored):
     """No error there, nothing changed by us, its log shrinks, and at the end all is here."""
     stored.folder.mkdir(parents=True)
-    here = str(child_of("opencode_child.py").parent)
-    paths = os.pathsep.join([here, *filter(None, sys.path)])
-    process = subprocess.Popen(
-        [sys.executable, str(child_of("opencode_child.py")), str(stored.folder), "5"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": paths},
-    )
-    try:
-        assert process.stdout.readline().strip() == "ready"
-        looks = 0
-        os.set_blocking(process.stdout.fileno(), False)
-        told = ""
-        while not told.endswith("\n"):
-            report = stored.ingest()
-            assert not report.errors
-            looks += 1
-            told += process.stdout.readline() or ""
-        said, errors, _blocked, shrunk = map(int, told.split())
-        assert (errors, looks > 3, said > 100) == (0, True, True)
-        assert shrunk > 0, "its log was never kept from shrinking for good"
-        before = state(stored.folder)
-        stored.ingest(force=True)
-        assert state(stored.folder) == before
-        with closing(sqlite3.connect(stored.folder / "opencode.db")) as connection:
-            (busy, *_pages) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        assert busy == 0, "nothing of ours keeps its log from shrinking"
-        assert len(stored.uids()) == said
-        assert "growing" not in stored.content(), "each answer has its last words"
-    finally:
-        process.kill()
-        process.wait()
-        process.stdin.close()
-        process.stdout.close()
-
-
-def state(folder):
-    """Bytes of each file but the index that users of a log share."""
-    return {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.iterdir()
-        if path.is_file() and not path.name.endswith("-shm")
-    }
+    program = Path(__file__).with_name("opencode_child.py")
+    database = stored.folder / "opencode.db"
+    said = written_while_read(stored, program, stored.folder, database)
+    assert len(stored.uids()) == said
+    assert "growing" not in stored.content(), "each answer has its last words"

@@ -1,10 +1,10 @@
 """The conformance kit on what the plugin brings."""
 
 import pytest
+from agents.contract import LogsOfPlugin, ParserOfPlugin
 from qwen_kit import SESSION, Log
 
 import cloxy_plugins.qwen_code.plugin as qwen
-from cloxy_core.testing.conformance import ParserConformance, SourceConformance
 
 (SOURCE,) = qwen.cloxy_sources()
 (PARSER,) = qwen.cloxy_parsers()
@@ -20,14 +20,9 @@ def log(folder):
     return path
 
 
-class TestRecords(SourceConformance):
-    @pytest.fixture
-    def provider(self):
-        return SOURCE
-
-    @pytest.fixture
-    def plugins(self):
-        return {"qwen_code": qwen}
+class TestRecords(LogsOfPlugin):
+    plugin = qwen
+    record = SOURCE
 
     @pytest.fixture
     def logs(self, tmp_path, monkeypatch):
@@ -36,19 +31,9 @@ class TestRecords(SourceConformance):
         monkeypatch.setenv("QWEN_HOME", str(tmp_path / "qwen"))
         return log(tmp_path / "qwen").parent.parent.parent
 
-    @pytest.fixture
-    def made(self, logs, provider, context):
-        return provider.create(context)
 
-
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"qwen_code": qwen}
+class TestParser(ParserOfPlugin):
+    plugin = qwen
 
     @pytest.fixture
     def sample(self, tmp_path):

@@ -1,10 +1,7 @@
 """Through the real engine: what is stored of logs that grow, are branched and put away."""
 
-import os
-import time
-
 import pytest
-from agents.stored import Stored, running
+from agents.stored import Stored, running, write_log
 from qwen_kit import SESSION, Log
 
 import cloxy_plugins.qwen_code.plugin as qwen
@@ -18,12 +15,7 @@ class StoredChats(Stored):
         self.project = home / "projects" / "harbour"
 
     def write(self, log, name=f"chats/{SESSION}.jsonl"):
-        path = self.project / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(log if isinstance(log, bytes) else log.data())
-        then = time.time() - 3_600
-        os.utime(path, (then, then))
-        return path
+        return write_log(self.project / name, log)
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from agents.line_logs import found_names
 from qwen_kit import SESSION
 
-from cloxy_core.services.logs.lines import LineLogs
 from cloxy_plugins.qwen_code.roots import project_folders, qwen_folders
 from cloxy_plugins.qwen_code.source import trees_of
 
@@ -44,9 +44,4 @@ def test_sessions_archived_ones_and_sub_agents_are_found_and_nothing_else(tmp_pa
         f"app/subagents/{SESSION}/agent-x1.jsonl.stream", f"app/subagents/{SESSION}/x.jsonl",
         "app/chats/other/x.jsonl", "app/memory/x.jsonl", "app/chats/.jsonl",
     }  # fmt: skip
-    for name in wanted | others:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"{}\n")
-    found = {item.uri for item in LineLogs(trees_of([tmp_path])).discover([])}
-    assert found == {str(tmp_path / name) for name in wanted}
+    assert found_names(trees_of([tmp_path]), tmp_path, wanted | others) == wanted

@@ -1,27 +1,17 @@
 """The conformance kit on what the plugin brings."""
 
 import pytest
+from agents.contract import ParserOfPlugin, StoreOfPlugin
 from specstory_kit import TALK, agent, lines, user
 
 import cloxy_plugins.specstory.plugin as plugin
-from cloxy_core.testing.conformance import ParserConformance, RewrittenSourceConformance
 
 (SOURCE,) = plugin.cloxy_sources()
-(PARSER,) = plugin.cloxy_parsers()
 
 
-class TestSource(RewrittenSourceConformance):
-    @pytest.fixture
-    def provider(self):
-        return SOURCE
-
-    @pytest.fixture
-    def plugins(self):
-        return {"specstory": plugin}
-
-    @pytest.fixture
-    def parser(self, context):
-        return PARSER.create(context)
+class TestSource(StoreOfPlugin):
+    plugin = plugin
+    record = SOURCE
 
     @pytest.fixture
     def settings(self, store):
@@ -50,14 +40,8 @@ class TestSourceOfAFolder(TestSource):
         return {}
 
 
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"specstory": plugin}
+class TestParser(ParserOfPlugin):
+    plugin = plugin
 
     @pytest.fixture
     def sample(self, tmp_path):

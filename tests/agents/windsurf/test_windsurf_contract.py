@@ -1,24 +1,19 @@
 """The conformance kit on what the plugin brings."""
 
 import pytest
+from agents.contract import ParserOfPlugin, StoreOfPlugin
 from windsurf_kit import SESSION, agent, chat, lines, put, user
 
 import cloxy_plugins.windsurf.plugin as windsurf
-from cloxy_core.testing.conformance import ParserConformance, RewrittenSourceConformance
 from cloxy_hookspecs.logs.turns import TurnParser, made_uid, message, session
 
 (SOURCE,) = windsurf.cloxy_sources()
 (PARSER,) = windsurf.cloxy_parsers()
 
 
-class TestTranscripts(RewrittenSourceConformance):
-    @pytest.fixture
-    def provider(self):
-        return SOURCE
-
-    @pytest.fixture
-    def plugins(self):
-        return {"windsurf": windsurf}
+class TestTranscripts(StoreOfPlugin):
+    plugin = windsurf
+    record = SOURCE
 
     @pytest.fixture
     def store(self, tmp_path, monkeypatch):
@@ -26,10 +21,6 @@ class TestTranscripts(RewrittenSourceConformance):
         monkeypatch.setenv("USERPROFILE", str(tmp_path))
         put(tmp_path, lines(user("Ünïcödé 港"), agent("yes")), "other")
         return put(tmp_path, lines(*chat())).parent
-
-    @pytest.fixture
-    def made(self, store, provider, context):
-        return provider.create(context)
 
     @pytest.fixture
     def parser(self):
@@ -40,14 +31,8 @@ class TestTranscripts(RewrittenSourceConformance):
         return lambda: put(tmp_path, lines(*chat(), user("and now?")))
 
 
-class TestRecords(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"windsurf": windsurf}
+class TestRecords(ParserOfPlugin):
+    plugin = windsurf
 
     @pytest.fixture
     def sample(self, tmp_path):

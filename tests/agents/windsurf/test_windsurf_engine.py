@@ -3,20 +3,19 @@
 import os
 
 import pytest
-from sqlalchemy import text
+from agents.stored import Stored, running
 from windsurf_kit import SESSION, agent, chat, lines, put, user
 
 import cloxy_plugins.windsurf.plugin as windsurf
 from cloxy_core.services.logs.lines import LineLogs
-from cloxy_core.testing.harness import App
 from cloxy_plugins.windsurf.places import transcript_tree
 
 
-class Stored:
+class StoredTranscripts(Stored):
     """An application over a home folder with Windsurf in it."""
 
     def __init__(self, app, home):
-        self.app = app
+        super().__init__(app)
         self.home = home
 
     def encrypted(self, name, number):
@@ -26,25 +25,17 @@ class Stored:
             (folder / f"{each}.pb").write_bytes(os.urandom(40))
         return folder
 
-    def ingest(self):
-        return self.app.do(self.app.engine.ingest.run(None))
-
     def source(self):
         sources = self.app.do(self.app.engine.catalogue.sources())
         return next(each for each in sources if each.name == "windsurf")
-
-    def rows(self, statement):
-        return self.app.read(lambda c: [tuple(row) for row in c.execute(text(statement))])
 
 
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
-    settings = {"watch.dirs": "", "embed.provider": "none"}
-    with App(tmp_path / "cloxy", plugins={"windsurf": windsurf}, settings=settings) as app:
-        app.start()
-        yield Stored(app, tmp_path / "home")
+    with running(tmp_path, windsurf) as app:
+        yield StoredTranscripts(app, tmp_path / "home")
 
 
 def test_encrypted_conversations_are_counted_by_folder_and_never_opened(stored, monkeypatch):

@@ -1,37 +1,24 @@
 """The conformance kit on what the plugin brings."""
 
 import pytest
+from agents.contract import ParserOfPlugin, StoreOfPlugin, sample_of
 from zed_kit import MESSAGES, TALK, Zed, at_home, document, text_thread, user
 
 import cloxy_plugins.zed.plugin as plugin
-from cloxy_core.testing.conformance import ParserConformance, RewrittenSourceConformance
 
 THREADS, TEXT_THREADS = plugin.cloxy_sources()
-(PARSER,) = plugin.cloxy_parsers()
 
 
-class OfZed(RewrittenSourceConformance, of_the_kit=True):
-    @pytest.fixture
-    def plugins(self):
-        return {"zed": plugin}
+class OfZed(StoreOfPlugin, of_the_kit=True):
+    plugin = plugin
 
     @pytest.fixture
     def zed(self, tmp_path, monkeypatch):
         return at_home(tmp_path, monkeypatch)
 
-    @pytest.fixture
-    def parser(self, context):
-        return PARSER.create(context)
-
-    @pytest.fixture
-    def made(self, store, provider, context):
-        return provider.create(context)
-
 
 class TestThreads(OfZed):
-    @pytest.fixture
-    def provider(self):
-        return THREADS
+    record = THREADS
 
     @pytest.fixture
     def store(self, zed):
@@ -45,9 +32,7 @@ class TestThreads(OfZed):
 
 
 class TestTextThreads(OfZed):
-    @pytest.fixture
-    def provider(self):
-        return TEXT_THREADS
+    record = TEXT_THREADS
 
     @pytest.fixture
     def store(self, zed):
@@ -60,23 +45,14 @@ class TestTextThreads(OfZed):
         return lambda: zed.write_text(more)
 
 
-class TestParser(ParserConformance):
-    @pytest.fixture
-    def provider(self):
-        return PARSER
-
-    @pytest.fixture
-    def plugins(self):
-        return {"zed": plugin}
+class TestParser(ParserOfPlugin):
+    plugin = plugin
 
     @pytest.fixture
     def sample(self, tmp_path):
         zed = Zed(tmp_path)
         zed.write()
-        (item,) = zed.source.discover([])
-        path = tmp_path / "records.jsonl"
-        path.write_bytes(b"".join(each.data + b"\n" for each in zed.source.read(item, 0)))
-        return path
+        return sample_of(zed.source, tmp_path)
 
 
 def test_both_sources_are_of_one_agent_and_one_format():

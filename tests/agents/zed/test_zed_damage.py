@@ -2,31 +2,15 @@
 
 import json
 import sqlite3
-import subprocess
-import sys
-import time
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from zed_kit import (
-    OLD_MESSAGES,
-    TALK,
-    Zed,
-    document,
-    item_of,
-    items,
-    old_document,
-    only,
-    packed,
-    parser,
-    read,
-    write,
-)
+from agents.damage import assert_records_are_told, is_json, read_all, times_lost
+from agents.sources import items, only, read, records
+from agents.written_stores import assert_seen_growing, writing
+from zed_kit import OLD_MESSAGES, TALK, Zed, document, old_document, packed, write
 
-from cloxy_core.testing.fakes import raw_lines
 from cloxy_core.testing.mutations import mutate
-from cloxy_hookspecs import ForeignDatabaseError
 
 VALUES = [None, 7, "x", [], [None], [[]], {}, {"a": 1}, True, 1.5, 2**70]
 
@@ -37,32 +21,16 @@ def zed(tmp_path):
 
 
 def try_all(source):
-    """Messages that can be read, and how many losses were told."""
-    found, failures = items(source)
-    assert all(failure.reason for failure in failures)
-    said, told = 0, len(failures)
-    for item in found:
-        try:
-            result = read(source, item)
-        except (OSError, ForeignDatabaseError) as error:
-            assert str(error)
-            told += 1
-            continue
-        said += len(result.messages)
-        told += len(result.bad_lines) + sum(result.unknown.values())
-    return said, told
+    """How many messages can be read, and how many losses are told."""
+    found = read_all(source)
+    return len(found.messages), found.told + len(found.failures)
 
 
 def test_damaged_databases(zed):
     path = zed.write("t1")
     zed.write("t2", old_document(), kind="json")
-    whole = path.read_bytes()
     assert try_all(zed.source) == (8, 0)
-    lost = 0
-    for seed in range(60):
-        path.write_bytes(mutate(whole, seed))
-        lost += try_all(zed.source)[0] < 8
-    assert lost > 10, "the damage has to hit something"
+    assert times_lost(zed.source, path, 60, 8) > 10, "the damage has to hit something"
 
 
 def test_a_damaged_index_hides_no_thread(zed):
@@ -92,7 +60,7 @@ def test_damaged_documents(zed):
             data = mutate(whole, seed)
             zed.write(data=packed(data))
             said, told = try_all(zed.source)
-            if said < 4 and not _well_formed(data):
+            if said < 4 and not is_json(data):
                 assert told, seed
             lost += said < 4
     assert lost > 100
@@ -114,7 +82,7 @@ def test_damaged_text_threads(zed):
         data = mutate(whole, seed)
         zed.write_text(data)
         said, told = try_all(zed.text_source)
-        if said < 4 and not _well_formed(data):
+        if said < 4 and not is_json(data):
             lost += 1
             assert told or b"DRAFT" not in data, seed
     assert lost > 50
@@ -123,12 +91,7 @@ def test_damaged_text_threads(zed):
 def test_damaged_records(zed):
     zed.write()
     (item,), _ = items(zed.source)
-    whole = b"".join(each.data + b"\n" for each in zed.source.read(item, 0))
-    for seed in range(100):
-        data = mutate(whole, seed)
-        result = parser().parse(item_of(data), raw_lines(data), {})
-        told = result.records + sum(result.unknown.values()) + len(result.bad_lines)
-        assert told >= sum(1 for each in data.split(b"\n") if each.strip())
+    assert_records_are_told(records(zed.source, item), 100, "/threads.db#t1")
 
 
 @pytest.mark.parametrize(
@@ -208,7 +171,6 @@ def test_values_of_no_known_form(zed, value):
 
 WRITER = """
 import sys, time
-sys.path.insert(0, sys.argv[2])
 from pathlib import Path
 from zed_kit import document, user, write
 path = Path(sys.argv[1])
@@ -224,37 +186,12 @@ while time.monotonic() < until:
 
 def test_a_store_that_is_written_all_the_time(zed):
     """Each look sees one state, which is never older than the one before."""
+
+    def count(result):
+        texts = [message.text for message in result.messages]
+        assert texts == [f"words {n}" for n in range(len(texts))]
+        return len(texts)
+
     write(zed.database, value=document([]), wal=True)
-    kit = str(Path(__file__).parent)
-    command = [sys.executable, "-c", WRITER, str(zed.database), kit]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-        try:
-            assert writer.stdout.readline() == "ready\n"
-            seen = []
-            until = time.monotonic() + 40
-            while len(seen) < 12 and time.monotonic() < until:
-                found, failures = items(zed.source)
-                assert all("tried again" in f.reason or "cannot" in f.reason for f in failures)
-                for item in found:
-                    try:
-                        result = read(zed.source, item)
-                    except ForeignDatabaseError:
-                        continue
-                    assert not result.bad_lines
-                    texts = [message.text for message in result.messages]
-                    assert texts == [f"words {n}" for n in range(len(texts))]
-                    if texts:
-                        seen.append(len(texts))
-            assert writer.poll() is None, "the writer was not disturbed"
-        finally:
-            writer.kill()
-    assert len(seen) == 12
-    assert seen == sorted(seen)
-
-
-def _well_formed(data):
-    try:
-        json.loads(data.decode("utf-8", "replace") or "null", strict=False)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    with writing("-c", WRITER, zed.database):
+        assert_seen_growing(zed.source, count)

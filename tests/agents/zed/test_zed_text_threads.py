@@ -3,7 +3,8 @@
 import os
 
 import pytest
-from zed_kit import Zed, items, only, text_thread, texts
+from agents.sources import items, only, texts
+from zed_kit import Zed, text_thread
 
 WRITTEN = 1_740_000_000_000
 TURNS = [("user", "Why? 港"), ("assistant", "Because."), ("user", "And?"), ("assistant", "So.")]

@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from agents.sources import items, only, read, texts
 from zed_kit import (
     BEGUN_AT,
     CHANGED,
@@ -15,14 +16,10 @@ from zed_kit import (
     Zed,
     agent,
     document,
-    items,
     mention,
     old_document,
     old_message,
-    only,
     packed,
-    read,
-    texts,
     user,
     write,
 )

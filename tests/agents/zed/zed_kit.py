@@ -8,8 +8,6 @@ from contextlib import closing
 from pathlib import Path
 
 from cloxy_core.services.logs.reader import Logs
-from cloxy_hookspecs import SourceItem
-from cloxy_hookspecs.logs.turns import TurnParser
 from cloxy_plugins.zed.places import data_folders, text_thread_folders
 from cloxy_plugins.zed.source import text_threads_source, threads_source
 
@@ -18,7 +16,6 @@ try:
 except ImportError:
     from backports import zstd
 
-NOW = 1_800_000_000_000
 BEGUN = "2026-02-06T02:06:21.947492671Z"
 CHANGED = "2026-02-06T02:10:31.190699425+00:00"
 BEGUN_AT = 1_770_343_581_947
@@ -242,31 +239,3 @@ def at_home(folder, monkeypatch):
     here = (os.environ, home, sys.platform)
     zed.use(data_folders(*here)[0], text_thread_folders(*here)[0])
     return zed
-
-
-def items(source, under=None):
-    failures = []
-    found = sorted(source.discover(failures, under), key=lambda item: item.uri)
-    return found, failures
-
-
-def parser():
-    return TurnParser("/srv/demo/cloxy-data", lambda: NOW)
-
-
-def read(source, item):
-    return parser().parse(item, list(source.read(item, 0)), {})
-
-
-def only(source):
-    (item,), failures = items(source)
-    assert failures == []
-    return read(source, item)
-
-
-def texts(result):
-    return [(message.role, message.text) for message in result.messages]
-
-
-def item_of(data):
-    return SourceItem("/threads.db#t1", "1", len(data), CHANGED_AT * 1_000_000)
