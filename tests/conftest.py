@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -50,6 +51,7 @@ def isolated(tmp_path_factory, network_log):
     environment, folder, zone, signals = _visible(), Path.cwd(), _zone(), _signals()
     # Commands make all that they write private, for the rest of the process.
     umask = os.umask(USUAL_UMASK)
+    modules = set(sys.modules)
     home = tmp_path_factory.mktemp("home", numbered=True)
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
@@ -62,6 +64,7 @@ def isolated(tmp_path_factory, network_log):
         yield home
         refused = network_log.read_text(encoding="utf-8")[len(noted) :]
         os.umask(umask)
+        _forget_modules(sys.modules.keys() - modules, tmp_path_factory.getbasetemp())
     if refused:
         network_log.write_text(noted, encoding="utf-8")
         pytest.fail(f"something tried to leave this machine:\n{refused}", pytrace=False)
@@ -73,6 +76,15 @@ def isolated(tmp_path_factory, network_log):
 
 def _visible():
     return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+
+
+def _forget_modules(names, folder):
+    """Let nobody find modules that a test wrote, and whose files go with it."""
+    for name in names:
+        module = sys.modules[name]
+        places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+        if any(Path(place).is_relative_to(folder) for place in places if place):
+            del sys.modules[name]
 
 
 def _zone():

@@ -103,6 +103,22 @@ def test_a_command_that_makes_all_files_private_does_so_in_its_own_test_only(inn
     assert result.returncode == 0, result.stdout
 
 
+def test_a_module_that_a_test_wrote_is_gone_after_it(inner_pytest):
+    result = inner_pytest(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("number", [1, 2])
+        def test_writes(number, tmp_path, monkeypatch):
+            (tmp_path / "written_here.py").write_text(f"NUMBER = {number}")
+            monkeypatch.syspath_prepend(str(tmp_path))
+            import written_here
+            assert written_here.NUMBER == number
+        """
+    )
+    assert result.returncode == 0, result.stdout
+
+
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone cannot be changed here")
 def test_leaked_time_zone_fails_the_test(inner_pytest):
     result = inner_pytest(
