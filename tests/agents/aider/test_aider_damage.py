@@ -78,7 +78,7 @@ def append(text):
 append("\\n# aider chat started at 2026-05-25 19:33:33\\n\\n")
 append("> Aider v0.86.1  \\n")
 print("ready", flush=True)
-until = time.monotonic() + 60
+until = time.monotonic() + 240
 number = 0
 while time.monotonic() < until:
     append(f"\\n#### asked {number}  \\n")

@@ -176,7 +176,7 @@ from zed_kit import document, user, write
 path = Path(sys.argv[1])
 print("ready", flush=True)
 number = 0
-until = time.monotonic() + 60
+until = time.monotonic() + 240
 while time.monotonic() < until:
     number += 1
     said = [user(f"words {n}") for n in range(number)]
