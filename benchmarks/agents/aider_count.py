@@ -9,11 +9,11 @@ of what was shown at its start, and of what was typed first.
 
 import hashlib
 import itertools
-import json
 import re
-import sys
 from collections import Counter
 from pathlib import Path
+
+from totals import main
 
 NAME = ".aider.chat.history.md"
 START = re.compile(r"(?:\A|(?<=\n))# aider chat started at (\d\S+ \d\S+)[ \t]*\n", re.M)
@@ -150,13 +150,5 @@ def well_formed(path, data):
     return True
 
 
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]))
-    for chat, numbers in sorted(totals.items()):
-        print(chat, json.dumps(numbers))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
-
-
 if __name__ == "__main__":
-    main()
+    main(count)

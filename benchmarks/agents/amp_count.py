@@ -7,9 +7,10 @@ text of it is not empty, and each that has a summary. Shares no code with the pl
 """
 
 import json
-import sys
 from collections import Counter
 from pathlib import Path
+
+from totals import main
 
 
 def numbers(thread):
@@ -34,13 +35,5 @@ def count(folder):
     return totals
 
 
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]))
-    for session, found in totals.items():
-        print(session, json.dumps(found))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
-
-
 if __name__ == "__main__":
-    main()
+    main(count)

@@ -11,11 +11,11 @@ import json
 import re
 import shutil
 import sqlite3
-import sys
 from collections import Counter
 from pathlib import Path
 
 from scratch import scratch
+from totals import main
 
 ROLES = {"USER_INPUT": "user", "PLANNER_RESPONSE": "assistant", "CHECKPOINT": "summary"}
 STEPS = {14: "user", 15: "assistant", 23: "summary"}
@@ -78,13 +78,5 @@ def count(folder):
     return {key: dict(numbers) for key, numbers in totals.items()}
 
 
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]))
-    for session, numbers in sorted(totals.items()):
-        print(session, json.dumps(numbers))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
-
-
 if __name__ == "__main__":
-    main()
+    main(count)

@@ -8,9 +8,10 @@ the words that it begins with as its parent's file does. Shares no code with the
 """
 
 import json
-import sys
 from collections import Counter
 from pathlib import Path
+
+from totals import main
 
 OTHERS = (
     "<environment_context",
@@ -178,13 +179,5 @@ def beyond(said, before):
     return rest
 
 
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]))
-    for thread, numbers in totals.items():
-        print(thread, json.dumps(numbers))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
-
-
 if __name__ == "__main__":
-    main()
+    main(count)

@@ -9,11 +9,11 @@ more, unless it is the content itself. Shares no code with the plugin.
 
 import json
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 
 from scratch import scratch
+from totals import main
 
 
 def environment(folder):
@@ -52,13 +52,5 @@ def count(folder):
     return totals
 
 
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]))
-    for session, found in totals.items():
-        print(session, json.dumps(found))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
-
-
 if __name__ == "__main__":
-    main()
+    main(count)

@@ -7,9 +7,9 @@ session. Shares no code with the plugin.
 """
 
 import json
-import sys
-from collections import Counter
 from pathlib import Path
+
+from totals import by_session, main
 
 SUMMARIES = {
     "session.compaction_complete": "summaryContent",
@@ -65,19 +65,9 @@ def count(folder):
     Returns:
         `{session: {"user": n, "assistant": n, "summary": n}}`, without sessions that say nothing.
     """
-    totals = {}
-    for key, role, _uid in {found for path in logs(folder) for found in messages(path)}:
-        totals.setdefault(key, Counter())[role] += 1
-    return {key: dict(numbers) for key, numbers in totals.items()}
-
-
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]))
-    for session, numbers in sorted(totals.items()):
-        print(session, json.dumps(numbers))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
+    found = {each for path in logs(folder) for each in messages(path)}
+    return by_session((key, role) for key, role, _uid in found)
 
 
 if __name__ == "__main__":
-    main()
+    main(count)

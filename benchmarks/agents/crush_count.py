@@ -9,12 +9,11 @@ the plugin.
 import json
 import shutil
 import sqlite3
-import sys
 import tempfile
-from collections import Counter
 from pathlib import Path
 
 from scratch import scratch
+from totals import by_session, main
 
 # A message speaks when a text of it is not blank and not hidden, or when a picture is in it.
 SPEAKING = """
@@ -66,19 +65,8 @@ def count(folder):
     for path in sorted(Path(folder).rglob("crush.db")):
         for session, role, uid, summary in of_database(path):
             said[session, uid] = "summary" if summary and role == "assistant" else role
-    totals = {}
-    for (session, _uid), role in said.items():
-        totals.setdefault(session, Counter())[role] += 1
-    return {key: dict(numbers) for key, numbers in totals.items()}
-
-
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]).resolve())
-    for session, numbers in sorted(totals.items()):
-        print(session, json.dumps(numbers))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
+    return by_session((session, role) for (session, _uid), role in said.items())
 
 
 if __name__ == "__main__":
-    main()
+    main(count)

@@ -12,11 +12,11 @@ import json
 import re
 import shutil
 import sqlite3
-import sys
 from collections import Counter
 from pathlib import Path
 
 from scratch import scratch
+from totals import main
 
 ROLES = {1: "user", 2: "assistant", "user": "user", "ai": "assistant"}
 
@@ -104,13 +104,5 @@ def count(folder):
     return totals
 
 
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]))
-    for session, found in totals.items():
-        print(session, json.dumps(found))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
-
-
 if __name__ == "__main__":
-    main()
+    main(count)

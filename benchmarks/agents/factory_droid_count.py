@@ -8,9 +8,9 @@ session. Shares no code with the plugin.
 
 import json
 import re
-import sys
-from collections import Counter
 from pathlib import Path
+
+from totals import by_session, main
 
 REMINDER = re.compile(
     r"\A(\s*<system-reminder>.*?(</system-reminder>|\Z))+"
@@ -83,20 +83,10 @@ def count(folder):
     Returns:
         `{session: {"user": n, "assistant": n, "summary": n}}`, without sessions that say nothing.
     """
-    totals = {}
     paths = [path for path in sorted(Path(folder).rglob("*.jsonl")) if path.name.count(".") == 1]
-    for key, role, _uid in {found for path in paths for found in messages(path)}:
-        totals.setdefault(key, Counter())[role] += 1
-    return {key: dict(numbers) for key, numbers in totals.items()}
-
-
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]))
-    for session, numbers in sorted(totals.items()):
-        print(session, json.dumps(numbers))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
+    found = {each for path in paths for each in messages(path)}
+    return by_session((key, role) for key, role, _uid in found)
 
 
 if __name__ == "__main__":
-    main()
+    main(count)

@@ -8,9 +8,9 @@ each is looked at. Shares no code with the plugin.
 
 import json
 import re
-import sys
-from collections import Counter
 from pathlib import Path
+
+from totals import by_session, main
 
 PUT_IN = re.compile(
     r"--- Content from referenced files ---.*?(--- End of content ---|\Z)"
@@ -82,21 +82,9 @@ def count(folder):
             if entry["sessionId"] not in known:
                 prompt = {"type": "user", "content": entry["message"]}
                 latest[entry["sessionId"], entry["messageId"]] = prompt
-    totals = {}
-    for (session, _uid), message in latest.items():
-        role = role_of(message)
-        if role is not None:
-            totals.setdefault(session, Counter())[role] += 1
-    return {session: dict(numbers) for session, numbers in totals.items()}
-
-
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]))
-    for session, numbers in sorted(totals.items()):
-        print(session, json.dumps(numbers))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
+    said = ((session, role_of(message)) for (session, _uid), message in latest.items())
+    return by_session((session, role) for session, role in said if role is not None)
 
 
 if __name__ == "__main__":
-    main()
+    main(count)

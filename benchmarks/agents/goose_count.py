@@ -9,12 +9,12 @@ session speaks in the database does not count. Shares no code with the plugin.
 import json
 import shutil
 import sqlite3
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
 from scratch import scratch
+from totals import main
 
 BEHIND = ("Your context was compacted", "The previous message contains a summary")
 
@@ -125,13 +125,5 @@ def count(folder):
     return {key: dict(numbers) for key, numbers in totals.items() if numbers}
 
 
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]).resolve())
-    for session, numbers in sorted(totals.items()):
-        print(session, json.dumps(numbers))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
-
-
 if __name__ == "__main__":
-    main()
+    main(count)

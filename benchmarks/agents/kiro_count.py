@@ -11,11 +11,11 @@ Shares no code with the plugin.
 import json
 import shutil
 import sqlite3
-import sys
 from collections import Counter
 from pathlib import Path
 
 from scratch import scratch
+from totals import main
 
 ROLES = {"Prompt": "user", "AssistantMessage": "assistant", "Compaction": "summary"}
 PAYLOADS = {"user": "user", "session_start": "user", "assistant": "assistant"}
@@ -142,13 +142,5 @@ def count(folder):
     return {key: numbers for key, numbers in found.items() if numbers}
 
 
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]))
-    for session, numbers in sorted(totals.items()):
-        print(session, json.dumps(numbers))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
-
-
 if __name__ == "__main__":
-    main()
+    main(count)

@@ -8,9 +8,9 @@ stores have count once. Shares no code with the plugin.
 
 import json
 import sqlite3
-import sys
-from collections import Counter
 from pathlib import Path
+
+from totals import by_session, main
 
 VERSION_1 = """
     SELECT m.session_id, m.id, json_extract(m.data, '$.role'),
@@ -92,19 +92,8 @@ def count(folder):
         said.update({pair: role for pair, role in found.items() if pair[0] not in known})
         known |= sessions
     said.update(of_files(place / "storage", known))
-    totals = {}
-    for (session, _uid), role in said.items():
-        totals.setdefault(session, Counter())[role] += 1
-    return {key: dict(numbers) for key, numbers in totals.items()}
-
-
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]).resolve())
-    for session, numbers in sorted(totals.items()):
-        print(session, json.dumps(numbers))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
+    return by_session((session, role) for (session, _uid), role in said.items())
 
 
 if __name__ == "__main__":
-    main()
+    main(count)

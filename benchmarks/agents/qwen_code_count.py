@@ -8,9 +8,10 @@ session. Shares no code with the plugin.
 
 import json
 import re
-import sys
 from collections import Counter
 from pathlib import Path
+
+from totals import main
 
 SILENT = {"notification", "goal_runtime"}
 PUT_IN = re.compile(
@@ -78,13 +79,5 @@ def count(folder):
     return {key: dict(numbers) for key, numbers in totals.items()}
 
 
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]))
-    for session, numbers in sorted(totals.items()):
-        print(session, json.dumps(numbers))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
-
-
 if __name__ == "__main__":
-    main()
+    main(count)

@@ -7,9 +7,10 @@ no code with the plugin.
 """
 
 import json
-import sys
 from collections import Counter
 from pathlib import Path
+
+from totals import main
 
 WORDS = {"user_input": ("user", "user_response"), "planner_response": ("assistant", "response")}
 MATTERS = frozenset({"type", "user_input", "user_response", "planner_response", "response"})
@@ -43,13 +44,5 @@ def count(folder):
     return totals
 
 
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]))
-    for session, numbers in sorted(totals.items()):
-        print(session, json.dumps(numbers))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
-
-
 if __name__ == "__main__":
-    main()
+    main(count)

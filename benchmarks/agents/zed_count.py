@@ -10,11 +10,11 @@ segment of text. Text threads are cut where their turns begin. Shares no code wi
 import json
 import shutil
 import sqlite3
-import sys
 from collections import Counter
 from pathlib import Path
 
 from scratch import scratch
+from totals import main
 
 try:
     from compression import zstd
@@ -97,13 +97,5 @@ def count(folder):
     return totals
 
 
-def main():
-    """Print the numbers of a folder."""
-    totals = count(Path(sys.argv[1]))
-    for session, found in totals.items():
-        print(session, json.dumps(found))
-    print("all", json.dumps(dict(sum(map(Counter, totals.values()), Counter()))))
-
-
 if __name__ == "__main__":
-    main()
+    main(count)
