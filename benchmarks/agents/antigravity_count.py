@@ -9,12 +9,11 @@ found in the steps by the bytes before them. Shares no code with the plugin.
 
 import json
 import re
-import shutil
 import sqlite3
 from collections import Counter
 from pathlib import Path
 
-from scratch import scratch
+from scratch import copied_database
 from totals import main
 
 ROLES = {"USER_INPUT": "user", "PLANNER_RESPONSE": "assistant", "CHECKPOINT": "summary"}
@@ -55,12 +54,10 @@ def of_transcripts(folder, totals):
 
 
 def of_database(path, totals):
-    place = scratch("antigravity-count") / "copy"
-    for tail in ("", "-wal"):
-        if path.with_name(path.name + tail).exists():
-            shutil.copyfile(path.with_name(path.name + tail), place.with_name(place.name + tail))
     found = Counter()
-    rows = sqlite3.connect(place).execute("SELECT step_type, step_payload FROM steps")
+    rows = sqlite3.connect(copied_database(path)).execute(
+        "SELECT step_type, step_payload FROM steps"
+    )
     for kind, payload in rows:
         if kind in STEPS and re.search(TEXTS[kind], payload, re.S):
             found[STEPS[kind]] += 1

@@ -7,12 +7,10 @@ the plugin.
 """
 
 import json
-import shutil
 import sqlite3
-import tempfile
 from pathlib import Path
 
-from scratch import scratch
+from scratch import copied_database, scratch
 from totals import by_session, main
 
 # A message speaks when a text of it is not blank and not hidden, or when a picture is in it.
@@ -42,16 +40,11 @@ def environment(folder):
 
 def of_database(path):
     """Session, role, id and whether it is a summary of each message that says something."""
-    with tempfile.TemporaryDirectory() as place:
-        copy = Path(place) / "copy.db"
-        for ending in ("", "-wal"):
-            if Path(f"{path}{ending}").exists():
-                shutil.copyfile(f"{path}{ending}", f"{copy}{ending}")
-        database = sqlite3.connect(copy)
-        columns = {row[1] for row in database.execute("PRAGMA table_info(messages)")}
-        mark = "m.is_summary_message = 1" if "is_summary_message" in columns else "0"
-        found = database.execute(SPEAKING.format(mark=mark)).fetchall()
-        database.close()
+    database = sqlite3.connect(copied_database(path))
+    columns = {row[1] for row in database.execute("PRAGMA table_info(messages)")}
+    mark = "m.is_summary_message = 1" if "is_summary_message" in columns else "0"
+    found = database.execute(SPEAKING.format(mark=mark)).fetchall()
+    database.close()
     return found
 
 

@@ -10,12 +10,11 @@ plugin.
 
 import json
 import re
-import shutil
 import sqlite3
 from collections import Counter
 from pathlib import Path
 
-from scratch import scratch
+from scratch import copied_database, scratch
 from totals import main
 
 ROLES = {1: "user", 2: "assistant", "user": "user", "ai": "assistant"}
@@ -33,12 +32,7 @@ def environment(folder):
 
 def tables(path):
     """A copy of a database, open."""
-    copy = scratch("cursor-count") / "copy.db"
-    for tail in ("", "-wal"):
-        source = path.with_name(path.name + tail)
-        if source.exists():
-            shutil.copyfile(source, copy.with_name(copy.name + tail))
-    return sqlite3.connect(copy)
+    return sqlite3.connect(copied_database(path))
 
 
 def of_editor(path, totals):

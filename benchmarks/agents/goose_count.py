@@ -7,13 +7,11 @@ session speaks in the database does not count. Shares no code with the plugin.
 """
 
 import json
-import shutil
 import sqlite3
-import tempfile
 from collections import Counter
 from pathlib import Path
 
-from scratch import scratch
+from scratch import copied_database, scratch
 from totals import main
 
 BEHIND = ("Your context was compacted", "The previous message contains a summary")
@@ -64,35 +62,30 @@ def tally(rows):
 
 def of_database(path):
     """Numbers by session, and sessions that have rows of messages."""
-    with tempfile.TemporaryDirectory() as place:
-        copy = Path(place) / "copy.db"
-        for ending in ("", "-wal"):
-            if Path(f"{path}{ending}").exists():
-                shutil.copyfile(f"{path}{ending}", f"{copy}{ending}")
-        database = sqlite3.connect(copy)
-        columns = {row[1] for row in database.execute("PRAGMA table_info(messages)")}
-        types = {row[1] for row in database.execute("PRAGMA table_info(sessions)")}
-        kind = "session_type" if "session_type" in types else "'user'"
-        sessions = database.execute(f"SELECT id, {kind} FROM sessions ORDER BY created_at, rowid")
-        uid = "message_id" if "message_id" in columns else "NULL"
-        data = "metadata_json" if "metadata_json" in columns else "NULL"
-        totals, filled, heard = {}, set(), set()
-        for session, kind in sessions.fetchall():
-            rows, own = [], set()
-            for key, role, content, metadata in database.execute(
-                f"SELECT {uid}, role, content_json, {data} FROM messages"
-                " WHERE session_id = ? ORDER BY id",
-                (session,),
-            ):
-                filled.add(session)
-                if key and (key, content) in heard:
-                    continue
-                own.add((key, content))
-                rows.append((key, role, json.loads(content), json.loads(metadata or "{}")))
-            if kind != "hidden":
-                heard |= own
-                totals[session] = tally(rows)
-        database.close()
+    database = sqlite3.connect(copied_database(path))
+    columns = {row[1] for row in database.execute("PRAGMA table_info(messages)")}
+    types = {row[1] for row in database.execute("PRAGMA table_info(sessions)")}
+    kind = "session_type" if "session_type" in types else "'user'"
+    sessions = database.execute(f"SELECT id, {kind} FROM sessions ORDER BY created_at, rowid")
+    uid = "message_id" if "message_id" in columns else "NULL"
+    data = "metadata_json" if "metadata_json" in columns else "NULL"
+    totals, filled, heard = {}, set(), set()
+    for session, kind in sessions.fetchall():
+        rows, own = [], set()
+        for key, role, content, metadata in database.execute(
+            f"SELECT {uid}, role, content_json, {data} FROM messages"
+            " WHERE session_id = ? ORDER BY id",
+            (session,),
+        ):
+            filled.add(session)
+            if key and (key, content) in heard:
+                continue
+            own.add((key, content))
+            rows.append((key, role, json.loads(content), json.loads(metadata or "{}")))
+        if kind != "hidden":
+            heard |= own
+            totals[session] = tally(rows)
+    database.close()
     return totals, filled
 
 

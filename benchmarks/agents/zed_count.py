@@ -8,12 +8,11 @@ segment of text. Text threads are cut where their turns begin. Shares no code wi
 """
 
 import json
-import shutil
 import sqlite3
 from collections import Counter
 from pathlib import Path
 
-from scratch import scratch
+from scratch import copied_database, scratch
 from totals import main
 
 try:
@@ -34,12 +33,7 @@ def environment(folder):
 
 def rows(path):
     """Rows of a copy of a database."""
-    copy = scratch("zed-count") / "copy.db"
-    for tail in ("", "-wal"):
-        source = path.with_name(path.name + tail)
-        if source.exists():
-            shutil.copyfile(source, copy.with_name(copy.name + tail))
-    database = sqlite3.connect(copy)
+    database = sqlite3.connect(copied_database(path))
     database.row_factory = sqlite3.Row
     return [dict(row) for row in database.execute("SELECT * FROM threads")]
 
